@@ -1,0 +1,46 @@
+"""The command `course`: one subcommand an entry point in the group `course.commands`.
+
+A subcommand is a module. Its docstring's first line is its help, `add_arguments(parser)` declares what it takes,
+`run(args)` does the work and returns an exit status or None. It raises `Problem` for whatever a person can mend.
+"""
+
+import argparse
+import importlib
+import importlib.util
+import sys
+from importlib.metadata import entry_points
+
+from course.errors import Problem
+
+
+def main(argv=None):
+    """Run one subcommand; returns the exit status (1 for a problem, 130 after Ctrl-C)."""
+    parser = argparse.ArgumentParser(prog="course", description="The course's one command.")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, module in subcommands().items():
+        summary = (module.__doc__ or "").strip().splitlines()[0]
+        subparser = subparsers.add_parser(name, help=summary, description=summary)
+        module.add_arguments(subparser)
+        subparser.set_defaults(run=module.run)
+    args = parser.parse_args(argv)
+    try:
+        return args.run(args) or 0
+    except Problem as problem:
+        print(f"course {args.command}: {problem}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(f"\ncourse {args.command}: stopped.", file=sys.stderr)
+        return 130
+
+
+def subcommands():
+    """Name -> module. What students receive has no `autograder`, so its commands are absent there."""
+    return {
+        entry.name: importlib.import_module(entry.module)
+        for entry in sorted(entry_points(group="course.commands"))
+        if importlib.util.find_spec(entry.module.partition(".")[0]) is not None
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())
