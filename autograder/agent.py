@@ -1,0 +1,91 @@
+"""What answers for the student's names, inside the student's kernel.
+
+`kernel.py` puts this text, with `values.py` before it, into a module of the kernel before the first cell runs. The
+grader then asks for names and calls by `execute_request`'s user_expressions, whose replies travel on the shell channel,
+where no transformer or history of the student's reaches. Functions that a check passes in are called back over the
+stdin channel. Nothing of a check is ever here, and nothing here is trusted: answers are only values.
+"""
+
+import importlib
+import linecache
+import operator
+
+from IPython import get_ipython
+
+from autograder.values import dumps, loads
+
+objects = {}  # handle -> object of the student's that is not plain
+
+
+def handle(value):
+    """Keep `value` here and name it: (kind, key)."""
+    if isinstance(value, Callback):
+        return "callback", value.key
+    objects[id(value)] = value  # kept alive, so its id stays its own
+    return type(value).__name__[:80], id(value)
+
+
+class Callback:
+    """A function of the check's: calling it asks the grader."""
+
+    def __init__(self, key, name):
+        self.key, self.__name__, self.__qualname__ = key, name, name
+
+    def __call__(self, *args, **kwargs):
+        question = dumps({"callback": self.key, "args": args, "kwargs": kwargs}, handle)
+        answer = loads(get_ipython().kernel.raw_input(question), resolve)
+        if "error" in answer:
+            raise RuntimeError(answer["error"])
+        return answer["value"]
+
+    def __reduce__(self):
+        raise TypeError(f"{self.__name__} belongs to the check and cannot travel to an engine")
+
+
+def resolve(kind, key):
+    """The object behind a handle, or a function of the check's."""
+    if kind == "callback":
+        return Callback(*key.split(":", 1))
+    return objects[key]
+
+
+OPERATIONS = {
+    "module": lambda name: importlib.import_module(name),
+    "name": lambda name: get_ipython().user_ns[name],
+    "call": lambda function, args, kwargs: function(*args, **kwargs),
+    "attribute": getattr,
+    "item": operator.getitem,
+    "set": operator.setitem,
+    "length": len,
+    "list": list,
+    "text": str,
+}
+
+
+def answer(request):
+    """Text in, text out: one operation of the grader's, with its value or its error."""
+    try:
+        message = loads(request, resolve)
+        value = OPERATIONS[message["do"]](*message["with"])
+        return dumps({"value": value}, handle)
+    except KeyboardInterrupt:
+        return dumps({"error": ["KeyboardInterrupt", "", ""]}, handle)
+    except BaseException as error:
+        if isinstance(error, KeyError) and message["do"] == "name":
+            return dumps({"missing": True}, handle)
+        return dumps(
+            {"error": [type(error).__name__[:200], str(error)[:2000], where(error)]}, handle
+        )
+
+
+def where(error):
+    """'line 4 of descend: `theta -= gamma * g`' for the deepest frame of the student's, else ''."""
+    found, trace = "", error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if "ipykernel_" in code.co_filename or "ipython-input" in code.co_filename:
+            line = linecache.getline(code.co_filename, trace.tb_lineno).strip()
+            place = "the cell" if code.co_name == "<module>" else code.co_name
+            found = f"line {trace.tb_lineno} of {place}: `{line[:200]}`"
+        trace = trace.tb_next
+    return found

@@ -1,0 +1,119 @@
+"""The wrong and right answers beside a lab: what they are, and what the checks make of them.
+
+A lab's `wrong/` shows that each likely mistake loses its points and gets its hint; `right/` shows that other ways to
+solve a task pass. Both are graded as a hand-in is, and once more in a plain kernel, where students run the same checks.
+"""
+
+import copy
+import re
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autograder import text
+from autograder.examine import CELL_SECONDS, examine
+from autograder.kernel import Kernel
+from course.errors import Problem
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A text that replaces the cell of `task`; a right one loses nothing."""
+
+    name: str
+    task: str
+    source: str
+    loses: tuple = ()
+    hint: str = ""
+    right: bool = field(default=False)
+
+
+def answers(lab):
+    """All wrong and right answers of a lab, in order of their names."""
+    return [
+        read(path)
+        for kind in ("wrong", "right")
+        for path in sorted((text.SOLUTIONS / lab / kind).glob("*.py"))
+    ]
+
+
+def read(path):
+    """One answer; raises Problem where its first lines do not say what they must."""
+    path, right = Path(path), Path(path).parent.name == "right"
+    content = path.read_text(encoding="utf-8")
+    wanted = ["task"] if right else ["task", "loses", "hint"]
+    header = "".join(rf"# {key}: (?P<{key}>.+)\n" for key in wanted)
+    match = re.match(header, content)
+    if not match:
+        raise Problem(
+            f"{path.parent.name}/{path.name}: begins with {' and '.join(f'# {key}: …' for key in wanted)}."
+        )
+    found = match.groupdict()
+    return Answer(
+        name=f"{path.parent.name}/{path.stem}",
+        task=found["task"].strip(),
+        source=content[match.end() :].strip("\n"),
+        loses=tuple(part.strip() for part in found.get("loses", "").split(",") if part.strip()),
+        hint=found.get("hint", "").strip(),
+        right=right,
+    )
+
+
+def notebook_for(answer, solution):
+    """The solved lab with `answer` in its task's cell and the checks that this concerns; nothing for show.
+
+    Given cells and the other tasks keep their solutions. Raises Problem for a task or check that the lab has not.
+    """
+    notebook = copy.deepcopy(solution)
+    tasks = text.tasks_of_checks(solution.cells)
+    unknown = {answer.task} - set(tasks.values()) | set(answer.loses) - tasks.keys()
+    if unknown:
+        raise Problem(f"{answer.name}: the lab has no task or check {', '.join(sorted(unknown))}.")
+    wanted = {check for check, task in tasks.items() if task == answer.task} | set(answer.loses)
+    notebook.cells = [
+        cell
+        for cell in notebook.cells
+        if cell.cell_type == "code"
+        and not text.is_measure(cell)
+        and (not text.is_check(cell) or cell.metadata.nbgrader.grade_id in wanted)
+    ]
+    for cell in notebook.cells:
+        if cell.id == answer.task:
+            cell.source = answer.source
+    return notebook
+
+
+def hints(notebook):
+    """grade_id of each check of an examined notebook -> its hint, None where it passed."""
+    return {
+        cell.metadata.nbgrader.grade_id: next(
+            (o.evalue for o in cell.outputs if o.output_type == "error"), None
+        )
+        for cell in notebook.cells
+        if text.is_check(cell)
+    }
+
+
+def grade_outside(notebook):
+    """grade_id -> hint or None, checks outside the kernel, as hand-ins are graded."""
+    examine(notebook)
+    return hints(notebook)
+
+
+def grade_plain(notebook):
+    """grade_id -> hint or None, everything in one plain kernel, as students run it."""
+    with tempfile.TemporaryDirectory() as folder, Kernel(folder) as kernel:
+        for cell in notebook.cells:
+            if cell.cell_type == "code" and not text.is_measure(cell):
+                cell.outputs = kernel.run(cell.source, CELL_SECONDS)
+    return hints(notebook)
+
+
+def verdict(answer, found):
+    """What is wrong with how `answer` was graded, in words; "" where all is as its first lines say."""
+    lost = {check for check, hint in found.items() if hint is not None}
+    if lost != set(answer.loses):
+        return f"{answer.name} loses {sorted(lost) or 'nothing'}, not {sorted(answer.loses) or 'nothing'}: {found}"
+    if answer.loses and not any(answer.hint in found[check] for check in answer.loses):
+        return f"{answer.name} should be told '{answer.hint}' and is told {[found[c] for c in answer.loses]}"
+    return ""

@@ -1,0 +1,111 @@
+"""Make the students' notebooks in labs/ from the text in solutions/.
+
+A lab goes through nbgrader's own release step, so what students get is what nbgrader will recognise. The result is the
+same bytes on every machine: no ids, versions or times of the run enter it.
+"""
+
+import tempfile
+from pathlib import Path
+
+import nbformat
+
+from autograder import text
+from course.errors import Problem
+
+STUB = (
+    "# YOUR CODE HERE\n"
+    'raise NotImplementedError("this task is still empty: replace this line by your own.")'
+)
+ANSWER_STUB = "YOUR ANSWER HERE"
+
+
+def add_arguments(parser):
+    parser.add_argument(
+        "--check", action="store_true", help="change nothing; fail where labs/ is out of step"
+    )
+
+
+def run(args):
+    """Build all labs, or compare them with what is there; returns 1 where --check finds a difference."""
+    built = build_all()
+    stale = [
+        path for path, content in built.items() if not path.exists() or path.read_bytes() != content
+    ]
+    left_over = [
+        path for path in sorted(text.LABS.glob("**/*")) if path.is_file() and path not in built
+    ]
+    if not args.check:
+        for path in stale:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(built[path])
+            print(f"built {path.relative_to(text.LABS.parent)}")
+        for path in left_over:
+            path.unlink()
+            print(f"removed {path.relative_to(text.LABS.parent)}, which has no text in solutions/")
+        if not stale and not left_over:
+            print(f"labs/ is in step with solutions/ ({len(built)} notebooks).")
+        return 0
+    for path in stale + left_over:
+        print(
+            f"{path.relative_to(text.LABS.parent)} is not what solutions/ gives: run `course build`."
+        )
+    return 1 if stale or left_over else 0
+
+
+def build_all():
+    """Path in labs/ -> content (bytes) of every notebook that students get."""
+    built = {}
+    index = text.SOLUTIONS / "index.py"
+    if index.exists():
+        built[text.LABS / "index.ipynb"] = to_bytes(text.read(index))
+    for name in text.lab_names():
+        built[text.LABS / name / f"{name}.ipynb"] = to_bytes(student_version(name, solved(name)))
+    return built
+
+
+def solved(name):
+    """The notebook of lab `name` with its solutions and hidden tests."""
+    path = text.SOLUTIONS / name / "lab.py"
+    if not path.exists():
+        raise Problem(f"there is no lab {name}; there are {', '.join(text.lab_names())}.")
+    return text.read(path)
+
+
+def student_version(name, solution):
+    """The notebook `solution` of lab `name` as nbgrader releases it: no solutions, no hidden tests."""
+    with tempfile.TemporaryDirectory() as root:
+        source = Path(root, "source", name, f"{name}.ipynb")
+        source.parent.mkdir(parents=True)
+        source.write_bytes(to_bytes(solution))
+        release_step(Path(root), name, no_database=True)
+        notebook = nbformat.read(Path(root, "release", name, f"{name}.ipynb"), as_version=4)
+    notebook.metadata = nbformat.from_dict(text.METADATA)
+    return notebook
+
+
+def release_step(root, name, no_database):
+    """`nbgrader generate_assignment` for one lab of the course folder `root`."""
+    from nbgrader.converters import GenerateAssignment, NbGraderException
+    from nbgrader.coursedir import CourseDirectory
+    from traitlets.config import Config
+
+    config = Config()
+    config.CourseDirectory.root = str(root)
+    config.CourseDirectory.assignment_id = name
+    config.GenerateAssignment.no_database = no_database
+    config.SaveCells.enabled = not no_database
+    config.ClearSolutions.code_stub = {"python": STUB}
+    config.ClearSolutions.text_stub = ANSWER_STUB
+    converter = GenerateAssignment(CourseDirectory(config=config), config=config)
+    converter.force = True
+    converter.log.setLevel("CRITICAL")
+    try:
+        converter.start()
+    except NbGraderException as error:
+        raise Problem(f"nbgrader could not release {name}: {error}") from error
+
+
+def to_bytes(notebook):
+    """The notebook as it is written to disk: sorted keys, one space of indent, a final newline."""
+    nbformat.validate(notebook)
+    return (nbformat.writes(notebook, version=nbformat.NO_CONVERT).rstrip("\n") + "\n").encode()

@@ -1,0 +1,109 @@
+"""Run one hand-in: student code inside a kernel of its own, checks outside it.
+
+`examine` fills in the outputs of a tidy notebook (see tidy.py) that carries the lab's full checks: student cells run in
+the kernel, in order; check cells run here, against stand-ins, and a failed one leaves its hint as an error output, which
+nbgrader counts as no points; cells marked measure are skipped. `Examine` is the same as a step of `nbgrader autograde`.
+"""
+
+import tempfile
+import time
+
+from nbformat.v4 import new_output
+from nbgrader.preprocessors import NbGraderPreprocessor
+
+from autograder import text
+from autograder.kernel import Kernel, KernelLost, TimeUp
+from autograder.standins import run_check
+
+CELL_SECONDS = 30  # a student cell, or a check with all the calls it makes
+NOTEBOOK_SECONDS = 300
+
+
+def examine(notebook, cell_seconds=CELL_SECONDS):
+    """Run `notebook` in place; returns remarks, one sentence each, on what did not go as it should."""
+    with tempfile.TemporaryDirectory(prefix="hand-in-") as folder, Kernel(folder) as kernel:
+        examination = Examination(kernel, cell_seconds)
+        for cell in notebook.cells:
+            if cell.cell_type == "code":
+                cell.outputs, cell.execution_count = [], None
+                if not text.is_measure(cell):
+                    cell.outputs = examination.outputs_of(cell)
+        return examination.remarks
+
+
+class Examination:
+    """The state of one run: the kernel, what it has run, and the time that is left."""
+
+    def __init__(self, kernel, cell_seconds):
+        self.kernel, self.cell_seconds = kernel, cell_seconds
+        self.end = time.monotonic() + NOTEBOOK_SECONDS
+        self.history = []  # sources that ran to their end, to be run again in a new kernel
+        self.remarks = []
+
+    def outputs_of(self, cell):
+        """The outputs of one code cell, an error output where it failed or could not be run."""
+        seconds = min(self.cell_seconds, self.end - time.monotonic())
+        if seconds <= 0:
+            return [
+                failure(
+                    "NotRun", f"not run: the notebook had used up its {NOTEBOOK_SECONDS} seconds."
+                )
+            ]
+        if self.kernel is None:
+            return [failure("NotRun", "not run: the notebook's kernel could not be kept alive.")]
+        if text.is_check(cell):
+            return self.checked(cell, seconds)
+        return self.ran(cell, seconds)
+
+    def checked(self, cell, seconds):
+        """Run a check cell here."""
+        try:
+            hint = run_check(cell.source, self.kernel, seconds)
+        except KernelLost as lost:
+            self.revive()
+            hint = f"your code ended the notebook's kernel: {lost}."
+            self.remarks.append(
+                f"{cell.id}: the kernel was lost ({lost}); it was started anew for the cells after it."
+            )
+        return [] if hint is None else [failure("CheckFailed", hint)]
+
+    def ran(self, cell, seconds):
+        """Run a student's cell in the kernel."""
+        try:
+            outputs = self.kernel.run(cell.source, seconds)
+        except TimeUp as error:
+            self.remarks.append(f"{cell.id}: stopped after {seconds:g} seconds.")
+            return [*error.outputs, failure("TimeUp", f"stopped after {seconds:g} seconds.")]
+        except KernelLost as error:
+            self.remarks.append(
+                f"{cell.id}: the kernel was lost ({error}); it was started anew for the cells after it."
+            )
+            outputs = [*getattr(error, "outputs", []), failure("KernelLost", f"{error}.")]
+            self.revive()
+            return outputs
+        self.history.append(cell.source)
+        return outputs
+
+    def revive(self):
+        """A new kernel in which everything that had run to its end runs again."""
+        try:
+            self.kernel.stop()
+            self.kernel.start()
+            for source in self.history:
+                self.kernel.run(source, self.cell_seconds)
+        except (KernelLost, TimeUp):
+            self.kernel = None
+
+
+def failure(kind, message):
+    """An error output that says one thing."""
+    return new_output("error", ename=kind, evalue=message, traceback=[message])
+
+
+class Examine(NbGraderPreprocessor):
+    """`examine` in the place of nbgrader's own Execute step."""
+
+    def preprocess(self, nb, resources):
+        remarks = nb.metadata.setdefault("course", {}).setdefault("remarks", [])
+        remarks.extend(examine(nb))
+        return nb, resources
