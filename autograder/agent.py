@@ -73,9 +73,7 @@ def answer(request):
     except BaseException as error:
         if isinstance(error, KeyError) and message["do"] == "name":
             return dumps({"missing": True}, handle)
-        return dumps(
-            {"error": [type(error).__name__[:200], str(error)[:2000], where(error)]}, handle
-        )
+        return dumps({"error": [type(error).__name__[:200], str(error)[:2000], where(error)]}, handle)
 
 
 def where(error):

@@ -30,11 +30,7 @@ class Answer:
 
 def answers(lab):
     """All wrong and right answers of a lab, in order of their names."""
-    return [
-        read(path)
-        for kind in ("wrong", "right")
-        for path in sorted((text.SOLUTIONS / lab / kind).glob("*.py"))
-    ]
+    return [read(path) for kind in ("wrong", "right") for path in sorted((text.SOLUTIONS / lab / kind).glob("*.py"))]
 
 
 def read(path):
@@ -45,9 +41,7 @@ def read(path):
     header = "".join(rf"# {key}: (?P<{key}>.+)\n" for key in wanted)
     match = re.match(header, content)
     if not match:
-        raise Problem(
-            f"{path.parent.name}/{path.name}: begins with {' and '.join(f'# {key}: …' for key in wanted)}."
-        )
+        raise Problem(f"{path.parent.name}/{path.name}: begins with {' and '.join(f'# {key}: …' for key in wanted)}.")
     found = match.groupdict()
     return Answer(
         name=f"{path.parent.name}/{path.stem}",
@@ -86,9 +80,7 @@ def notebook_for(answer, solution):
 def hints(notebook):
     """grade_id of each check of an examined notebook -> its hint, None where it passed."""
     return {
-        cell.metadata.nbgrader.grade_id: next(
-            (o.evalue for o in cell.outputs if o.output_type == "error"), None
-        )
+        cell.metadata.nbgrader.grade_id: next((o.evalue for o in cell.outputs if o.output_type == "error"), None)
         for cell in notebook.cells
         if text.is_check(cell)
     }

@@ -12,28 +12,19 @@ import nbformat
 from autograder import text
 from course.errors import Problem
 
-STUB = (
-    "# YOUR CODE HERE\n"
-    'raise NotImplementedError("this task is still empty: replace this line by your own.")'
-)
+STUB = '# YOUR CODE HERE\nraise NotImplementedError("this task is still empty: replace this line by your own.")'
 ANSWER_STUB = "YOUR ANSWER HERE"
 
 
 def add_arguments(parser):
-    parser.add_argument(
-        "--check", action="store_true", help="change nothing; fail where labs/ is out of step"
-    )
+    parser.add_argument("--check", action="store_true", help="change nothing; fail where labs/ is out of step")
 
 
 def run(args):
     """Build all labs, or compare them with what is there; returns 1 where --check finds a difference."""
     built = build_all()
-    stale = [
-        path for path, content in built.items() if not path.exists() or path.read_bytes() != content
-    ]
-    left_over = [
-        path for path in sorted(text.LABS.glob("**/*")) if path.is_file() and path not in built
-    ]
+    stale = [path for path, content in built.items() if not path.exists() or path.read_bytes() != content]
+    left_over = [path for path in sorted(text.LABS.glob("**/*")) if path.is_file() and path not in built]
     if not args.check:
         for path in stale:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -46,9 +37,7 @@ def run(args):
             print(f"labs/ is in step with solutions/ ({len(built)} notebooks).")
         return 0
     for path in stale + left_over:
-        print(
-            f"{path.relative_to(text.LABS.parent)} is not what solutions/ gives: run `course build`."
-        )
+        print(f"{path.relative_to(text.LABS.parent)} is not what solutions/ gives: run `course build`.")
     return 1 if stale or left_over else 0
 
 

@@ -1,8 +1,9 @@
 """Run one hand-in: student code inside a kernel of its own, checks outside it.
 
 `examine` fills in the outputs of a tidy notebook (see tidy.py) that carries the lab's full checks: student cells run in
-the kernel, in order; check cells run here, against stand-ins, and a failed one leaves its hint as an error output, which
-nbgrader counts as no points; cells marked measure are skipped. `Examine` is the same as a step of `nbgrader autograde`.
+the kernel, in order; check cells run here, against stand-ins, and a failed one leaves its hint as an error output,
+which nbgrader counts as no points; cells marked measure are skipped. `Examine` is the same as a step of
+`nbgrader autograde`.
 """
 
 import tempfile
@@ -44,11 +45,7 @@ class Examination:
         """The outputs of one code cell, an error output where it failed or could not be run."""
         seconds = min(self.cell_seconds, self.end - time.monotonic())
         if seconds <= 0:
-            return [
-                failure(
-                    "NotRun", f"not run: the notebook had used up its {NOTEBOOK_SECONDS} seconds."
-                )
-            ]
+            return [failure("NotRun", f"not run: the notebook had used up its {NOTEBOOK_SECONDS} seconds.")]
         if self.kernel is None:
             return [failure("NotRun", "not run: the notebook's kernel could not be kept alive.")]
         if text.is_check(cell):
@@ -62,9 +59,7 @@ class Examination:
         except KernelLost as lost:
             self.revive()
             hint = f"your code ended the notebook's kernel: {lost}."
-            self.remarks.append(
-                f"{cell.id}: the kernel was lost ({lost}); it was started anew for the cells after it."
-            )
+            self.remarks.append(f"{cell.id}: the kernel was lost ({lost}); it was started anew for the cells after it.")
         return [] if hint is None else [failure("CheckFailed", hint)]
 
     def ran(self, cell, seconds):

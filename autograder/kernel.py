@@ -83,13 +83,8 @@ class Kernel:
             self.stop()
             raise KernelLost("the kernel did not start") from error
         texts = [("autograder", "")]
-        texts += [
-            (f"autograder.{name}", (HERE / f"{name}.py").read_text())
-            for name in ("values", "agent")
-        ]
-        self.execute(
-            INSTALL.format(texts=repr(texts)), time.monotonic() + START_SECONDS, store_history=False
-        )
+        texts += [(f"autograder.{name}", (HERE / f"{name}.py").read_text()) for name in ("values", "agent")]
+        self.execute(INSTALL.format(texts=repr(texts)), time.monotonic() + START_SECONDS, store_history=False)
 
     def stop(self):
         """End the kernel and every process below it, without waiting for anyone's consent."""
@@ -127,7 +122,7 @@ class Kernel:
         return outputs.list
 
     def ask(self, question, deadline, answer_callback):
-        """The agent's answer (text) to `question` (text); `answer_callback(text)` answers a call back into the check."""
+        """The agent's answer (text) to `question` (text); `answer_callback` does so for a call back into the check."""
         expression = f"__import__('autograder.agent', fromlist=['answer']).answer({question!r})"
         content = self.execute(
             "",
@@ -159,6 +154,7 @@ class Kernel:
     def serve(self, message, deadline, outputs, answer_callback):
         """Serve shell, stdin and iopub until the reply to `message` and its end on iopub have come."""
         client, reply, idle = self.client, None, None
+        idle_limit = deadline
         poller = zmq.Poller()
         for channel in (client.shell_channel, client.stdin_channel, client.iopub_channel):
             poller.register(channel.socket, zmq.POLLIN)
@@ -178,8 +174,7 @@ class Kernel:
                     continue
                 if channel is client.iopub_channel:
                     idle = idle or (
-                        received["msg_type"] == "status"
-                        and received["content"].get("execution_state") == "idle"
+                        received["msg_type"] == "status" and received["content"].get("execution_state") == "idle"
                     )
                     if outputs is not None:
                         outputs.take(received)
@@ -218,9 +213,7 @@ class Outputs:
             return
         self.room -= len(json.dumps(message["content"], default=str))
         if self.room <= 0 and message["msg_type"] != "error":
-            self.list.append(
-                new_output("stream", name="stdout", text="\n[further output is left out]\n")
-            )
+            self.list.append(new_output("stream", name="stdout", text="\n[further output is left out]\n"))
             return
         output = output_from_msg(message)
         last = self.list[-1] if self.list else {}

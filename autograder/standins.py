@@ -59,11 +59,7 @@ def run_check(source, kernel, seconds):
 def told(error):
     """One sentence about an exception in the student's code."""
     if error.kind == "NotImplementedError":
-        return (
-            "this task is still empty."
-            if "still empty" in str(error)
-            else f"not implemented: {error}"
-        )
+        return "this task is still empty." if "still empty" in str(error) else f"not implemented: {error}"
     place = f" ({error.place})" if error.place else ""
     return f"your code raised {error.kind}: {error}{place}"
 
@@ -113,9 +109,7 @@ class Link:
         """The value of one operation in the kernel; raises StudentError for what the student's code raised."""
         question = values.dumps({"do": do, "with": operands}, self.handle)
         text = self.kernel.ask(question, self.deadline, self.call_back)
-        if (
-            self.raised is not None
-        ):  # an error of the check's own function, passed through the student's code
+        if self.raised is not None:  # an error of the check's own function, passed through the student's code
             error, self.raised = self.raised, None
             raise error
         reply = values.loads(text, self.resolve) if text else {}
@@ -153,9 +147,7 @@ class Link:
             return values.dumps({"error": "time is up"}, self.handle)
         try:
             call = values.loads(text, self.resolve)
-            value = self.callbacks[str(call["callback"]).split(":")[0]](
-                *call["args"], **call["kwargs"]
-            )
+            value = self.callbacks[str(call["callback"]).split(":")[0]](*call["args"], **call["kwargs"])
             return values.dumps({"value": value}, self.handle)
         except Exception as error:
             if isinstance(error, AssertionError):

@@ -163,9 +163,7 @@ def check_whole(cells):
 
 def bound_names(source):
     """Names that running `source` binds at the top level (magics count as nothing)."""
-    lines = [
-        "pass" if line.lstrip().startswith(("%", "!")) else line for line in source.splitlines()
-    ]
+    lines = ["pass" if line.lstrip().startswith(("%", "!")) else line for line in source.splitlines()]
     tree = ast.parse("\n".join(lines))
     names = set()
     scopes = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)

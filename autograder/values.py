@@ -91,10 +91,7 @@ def encode(value, handle, budget, depth):
         pairs = list(value.items())
         return [
             "d",
-            *(
-                [encode(k, handle, budget, depth + 1), encode(v, handle, budget, depth + 1)]
-                for k, v in pairs
-            ),
+            *([encode(k, handle, budget, depth + 1), encode(v, handle, budget, depth + 1)] for k, v in pairs),
         ]
     return ["h", *handle(value)]
 
@@ -122,8 +119,7 @@ def decode(data, resolve, budget, depth):
         return {"l": list, "t": tuple, "s": set, "z": frozenset}[tag](items)
     if tag == "d":
         return {
-            decode(key, resolve, budget, depth + 1): decode(value, resolve, budget, depth + 1)
-            for key, value in rest
+            decode(key, resolve, budget, depth + 1): decode(value, resolve, budget, depth + 1) for key, value in rest
         }
     if tag in ("a", "n"):
         return decode_array(*rest, scalar=tag == "n")

@@ -1,0 +1,63 @@
+"""Every lab's wrong and right answers, graded as hand-ins are and in a plain kernel: can a student be misjudged?"""
+
+import os
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import pytest
+
+from autograder import answers, build, text
+
+WAYS = {"outside": answers.grade_outside, "plain": answers.grade_plain}
+CASES = [(lab, answer, way) for lab in text.lab_names() for answer in answers.answers(lab) for way in WAYS]
+
+
+@pytest.fixture(scope="module")
+def solutions():
+    return {lab: build.solved(lab) for lab in text.lab_names()}
+
+
+@pytest.fixture(scope="module")
+def found(solutions, request):
+    """Case -> future of what the checks say of it; kernels mostly wait, so a worker a core and all cases at once."""
+    chosen = [item.callspec.params["case"] for item in request.session.items if "case" in item.fixturenames]
+    with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
+        yield {case: pool.submit(WAYS[case[2]], answers.notebook_for(case[1], solutions[case[0]])) for case in chosen}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-{case[1].name}-{case[2]}")
+def test_an_answer_loses_exactly_the_checks_it_names_and_gets_its_hint(case, found):
+    assert answers.verdict(case[1], found[case].result()) == ""
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("lab", text.lab_names())
+def test_the_solution_gets_all_automatic_points(lab, way, solutions):
+    hints = WAYS[way](solutions[lab])
+    assert hints and not any(hints.values())
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("lab", text.lab_names())
+def test_the_untouched_lab_gets_no_points_and_is_told_that_its_tasks_are_empty(lab, way, solutions):
+    untouched = build.student_version(lab, solutions[lab])
+    for cell, whole in zip(untouched.cells, solutions[lab].cells, strict=True):
+        if text.is_check(cell):
+            cell.source = whole.source  # hidden tests included, as when graded
+    hints = WAYS[way](untouched)
+    assert hints and all("still empty" in (hint or "") for hint in hints.values()), hints
+
+
+@pytest.mark.parametrize("lab", text.lab_names())
+def test_every_graded_task_has_three_wrong_answers_and_another_right_one(lab, solutions):
+    graded = set(text.tasks_of_checks(solutions[lab].cells).values())
+    given = answers.answers(lab)
+    for task in graded:
+        assert sum(answer.task == task and not answer.right for answer in given) >= 3, task
+        assert sum(answer.task == task and answer.right for answer in given) >= 1, task
+
+
+@pytest.mark.parametrize("lab", text.lab_names())
+def test_every_check_can_be_lost(lab, solutions):
+    lost = {check for answer in answers.answers(lab) for check in answer.loses}
+    assert lost == set(text.tasks_of_checks(solutions[lab].cells))
