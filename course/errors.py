@@ -3,3 +3,7 @@
 
 class Problem(Exception):
     """What is wrong and what to do about it, in one sentence; shown without a traceback."""
+
+    def _render_traceback_(self):
+        """What a notebook shows in place of a traceback (IPython asks for this by name)."""
+        return [str(self)]

@@ -1,0 +1,206 @@
+"""The process that owns a notebook's engines: it starts them, says when one ends, and ends them all with the notebook.
+
+It is a program of its own, run by file name and not imported by the notebook, and uses the standard library only,
+so that it is up in tens of milliseconds. Its standard input is a socket to the notebook's kernel; when that closes,
+for whatever reason, every process that descends from here is killed, the directory that was made for the engines'
+files is removed, and the process ends.
+
+One JSON object a line. To here: `{"start": KEY, "argv", "env", "cwd", "output"}` and `{"signal": PID, "number"}`.
+From here: `{"directory": PATH}` first, then `{"started": KEY, "pid"}`, `{"ended": PID, "status"}` (minus the
+signal's number, as in `subprocess`) and, as last words, `{"failed": TRACEBACK}`.
+"""
+
+import ctypes
+import json
+import os
+import runpy
+import selectors
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from contextlib import suppress
+from pathlib import Path
+
+PR_SET_PDEATHSIG = 1
+PR_SET_CHILD_SUBREAPER = 36
+SECONDS_TO_DIE = 30  # a killed process ends at once, unless it waits for a disk or a driver that does not answer
+
+
+class Supervisor:
+    """Serves one connection until it closes.
+
+    connection: the stream socket to the kernel.
+    """
+
+    def __init__(self, connection):
+        self.connection = connection
+        self.started = set()  # pids that the kernel asked for and that have not ended
+
+    def serve(self):
+        """Do what comes in over the connection; returns when it closes."""
+        woken, wake = socket.socketpair()
+        wake.setblocking(False)
+        signal.set_wakeup_fd(wake.fileno())
+        signal.signal(signal.SIGCHLD, lambda *_: None)  # a handler, so that the wake-up byte is written
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.connection, selectors.EVENT_READ)
+            selector.register(woken, selectors.EVENT_READ)
+            pending = b""
+            while True:
+                ready = [key.fileobj for key, _ in selector.select()]
+                if woken in ready:
+                    woken.recv(4096)
+                    self.reap()
+                if self.connection in ready:
+                    received = self.connection.recv(65536)
+                    if not received:
+                        return
+                    *lines, pending = (pending + received).split(b"\n")
+                    for line in lines:
+                        self.handle(json.loads(line))
+
+    def handle(self, request):
+        """Do one request."""
+        if "start" in request:
+            pid = start(request["argv"], request["env"], request["cwd"], request["output"])
+            self.started.add(pid)
+            self.tell(started=request["start"], pid=pid)
+        elif request["signal"] in self.started:  # not reaped yet, so the number is still its own
+            os.kill(request["signal"], request["number"])
+
+    def reap(self):
+        """Collect the processes that have ended; returns whether any child is left."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return False
+            if not pid:
+                return True
+            if pid in self.started:  # else an orphan that came here because this is a subreaper
+                self.started.remove(pid)
+                self.tell(ended=pid, status=os.waitstatus_to_exitcode(status))
+
+    def end_all(self):
+        """Kill everything that descends from this process, also what is being forked meanwhile."""
+        deadline = time.monotonic() + SECONDS_TO_DIE
+        while self.reap() and time.monotonic() < deadline:
+            for pid in descendants(os.getpid()):
+                with suppress(ProcessLookupError, PermissionError):  # it may have ended, or run as another user
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.01)
+
+    def tell(self, **message):
+        """Send one message; a kernel that is gone does not mind missing it."""
+        with suppress(OSError):
+            self.connection.sendall(json.dumps(message).encode() + b"\n")
+
+
+def start(argv, env, cwd, output):
+    """Start a process in a session of its own that dies with this one (Linux); returns its pid.
+
+    What goes wrong before the program runs is written to `output`, and the process ends with status 127.
+    """
+    parent = os.getpid()
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        os.setsid()  # a Ctrl-C in the terminal is the notebook's, not the engines'
+        die_with(parent)
+        written = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # takes the connection's place as well
+        os.dup2(written, 1)
+        os.dup2(written, 2)
+        os.chdir(cwd)
+        os.execvpe(argv[0], argv, env)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(127)
+
+
+def die_with(parent):
+    """Ask Linux to kill this process when `parent` ends."""
+    if prctl(PR_SET_PDEATHSIG, signal.SIGKILL) and os.getppid() != parent:
+        os._exit(1)  # it ended before we asked
+
+
+def prctl(option, value):
+    """Linux's call of that name; returns False elsewhere."""
+    if sys.platform != "linux":
+        return False
+    return ctypes.CDLL(None).prctl(option, ctypes.c_ulong(value), 0, 0, 0) == 0
+
+
+def descendants(root):
+    """The pids of all processes below `root`."""
+    children = {}
+    for pid, parent in parents():
+        children.setdefault(parent, []).append(pid)
+    found = []
+    left = [root]
+    while left:
+        below = children.get(left.pop(), [])
+        found += below
+        left += below
+    return found
+
+
+def parents():
+    """(pid, parent's pid) of every process of this machine."""
+    if sys.platform != "linux":
+        table = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True)
+        return [tuple(map(int, line.split())) for line in table.stdout.splitlines()]
+    pairs = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            after_name = stat.read_bytes().rpartition(b")")[2].split()  # a name may hold blanks
+        except OSError:
+            continue  # it ended while we looked
+        pairs.append((int(stat.parent.name), int(after_name[1])))
+    return pairs
+
+
+def controller(arguments):
+    """Be ipyparallel's controller, whose helper processes die with it however it ends (Linux)."""
+    forker = None
+
+    def before():
+        nonlocal forker
+        forker = os.getpid()
+
+    os.register_at_fork(before=before, after_in_child=lambda: die_with(forker))
+    sys.argv = ["ipcontroller", *arguments]
+    runpy.run_module("ipyparallel.controller", run_name="__main__", alter_sys=True)
+
+
+def supervise():
+    """Serve the connection on standard input, then leave nothing behind."""
+    prctl(PR_SET_CHILD_SUBREAPER, 1)  # orphans below us become our children, so none escapes
+    supervisor = Supervisor(socket.socket(fileno=0))
+    directory = tempfile.mkdtemp(prefix="course-engines-")
+    supervisor.tell(directory=directory)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    try:
+        supervisor.serve()
+    except ConnectionResetError:
+        pass
+    except Exception:
+        supervisor.tell(failed=traceback.format_exc())
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        supervisor.end_all()
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["controller"]:
+        controller(sys.argv[2:])
+    else:
+        supervise()
