@@ -9,7 +9,7 @@ from pathlib import Path
 
 import nbformat
 
-from autograder import text
+from autograder import steps, text
 from course.errors import Problem
 
 STUB = '# YOUR CODE HERE\nraise NotImplementedError("this task is still empty: replace this line by your own.")'
@@ -74,7 +74,7 @@ def student_version(name, solution):
 
 def release_step(root, name, no_database):
     """`nbgrader generate_assignment` for one lab of the course folder `root`."""
-    from nbgrader.converters import GenerateAssignment, NbGraderException
+    from nbgrader.converters import GenerateAssignment
     from nbgrader.coursedir import CourseDirectory
     from traitlets.config import Config
 
@@ -85,13 +85,10 @@ def release_step(root, name, no_database):
     config.SaveCells.enabled = not no_database
     config.ClearSolutions.code_stub = {"python": STUB}
     config.ClearSolutions.text_stub = ANSWER_STUB
-    converter = GenerateAssignment(CourseDirectory(config=config), config=config)
-    converter.force = True
-    converter.log.setLevel("CRITICAL")
     try:
-        converter.start()
-    except NbGraderException as error:
-        raise Problem(f"nbgrader could not release {name}: {error}") from error
+        steps.run(GenerateAssignment, CourseDirectory(config=config), config)
+    except Problem as problem:
+        raise Problem(f"nbgrader could not release {name}: {problem}") from problem
 
 
 def to_bytes(notebook):

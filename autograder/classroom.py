@@ -1,0 +1,137 @@
+"""A class: an ordinary nbgrader course in a folder of its own, with the course's steps in nbgrader's places.
+
+`nbgrader autograde`, `nbgrader generate_feedback` and formgrader, run in that folder, do what `course grade` does,
+since its `nbgrader_config.py` calls `configure`. Writes only below the class's folder.
+"""
+
+from pathlib import Path
+
+from traitlets.config import PyFileConfigLoader
+
+from autograder import build, steps
+from course.errors import Problem
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+CONFIG = '''"""This class's nbgrader configuration: what it does not say is nbgrader's default."""
+
+from pathlib import Path
+
+from autograder.classroom import configure
+
+c = get_config()  # noqa: F821 - nbgrader provides it
+configure(c, Path(__file__).parent)
+
+# Late penalties, another database, an exchange: see nbgrader's documentation, and set them below.
+'''
+
+
+def configure(c, root):
+    """Put the course's own steps into nbgrader's configuration `c` of the class in folder `root`."""
+    nbgrader = "nbgrader.preprocessors"
+    c.CourseDirectory.root = str(root)
+    c.CourseDirectory.course_id = Path(root).resolve().name
+    c.ClearSolutions.code_stub = {"python": build.STUB}
+    c.ClearSolutions.text_stub = build.ANSWER_STUB
+    c.Autograde.sanitize_preprocessors = [
+        "autograder.tidy.Tidy",
+        f"{nbgrader}.ClearOutput",
+        f"{nbgrader}.OverwriteKernelspec",
+        f"{nbgrader}.OverwriteCells",
+        f"{nbgrader}.CheckCellMetadata",
+    ]
+    c.Autograde.autograde_preprocessors = [
+        "autograder.examine.Examine",
+        f"{nbgrader}.LimitOutput",
+        f"{nbgrader}.SaveAutoGrades",
+        f"{nbgrader}.AssignLatePenalties",
+        f"{nbgrader}.CheckCellMetadata",
+    ]
+    c.GenerateFeedback.exporter_class = "nbconvert.exporters.HTMLExporter"
+    c.GenerateFeedback.preprocessors = [
+        f"{nbgrader}.GetGrades",
+        f"{nbgrader}.ClearHiddenTests",
+        "autograder.feedback.Page",
+    ]
+    c.HTMLExporter.template_name = "feedback"
+    c.HTMLExporter.extra_template_basedirs = [str(TEMPLATES)]
+
+
+class Classroom:
+    """The class in the folder `root`, made where it is missing; `notes` says what was done to it."""
+
+    def __init__(self, root):
+        from nbgrader.coursedir import CourseDirectory
+
+        self.root = Path(root).resolve()
+        if self.root.exists() and not self.root.is_dir():
+            raise Problem(f"{root} is a file; --class names the folder of a class.")
+        self.root.mkdir(parents=True, exist_ok=True)
+        config_file = self.root / "nbgrader_config.py"
+        if not config_file.exists():
+            config_file.write_text(CONFIG)
+        self.config = PyFileConfigLoader(config_file.name, path=str(self.root)).load_config()
+        self.coursedir = CourseDirectory(config=self.config)
+        self.notes = []
+
+    def gradebook(self):
+        """nbgrader's gradebook of the class; a context manager."""
+        from nbgrader.api import Gradebook
+
+        return Gradebook(self.coursedir.db_url, self.coursedir.course_id)
+
+    def release(self, lab):
+        """Bring source/, release/ and the gradebook to the lab's present version."""
+        source = self.root / "source" / lab / f"{lab}.ipynb"
+        content = build.to_bytes(build.solved(lab))
+        known = source.exists()
+        if known and source.read_bytes() == content:
+            return
+        source.parent.mkdir(parents=True, exist_ok=True)
+        source.write_bytes(content)
+        try:
+            build.release_step(self.root, lab, no_database=False)
+        except Problem:
+            source.unlink()  # so that the next run tries again
+            raise
+        if known:
+            self.notes.append(f"{lab}: the class's copy was brought to the lab's present version.")
+
+    def autograde(self, lab, student):
+        """`nbgrader autograde` for one hand-in below submitted/; raises Problem with nbgrader's reason."""
+        from nbgrader.converters import Autograde
+
+        self.convert(Autograde, lab, student)
+
+    def generate_feedback(self, lab, student):
+        """`nbgrader generate_feedback` for one hand-in; returns the page's path."""
+        from nbgrader.converters import GenerateFeedback
+
+        self.convert(GenerateFeedback, lab, student)
+        return self.root / "feedback" / student / lab / f"{lab}.html"
+
+    def convert(self, converter, lab, student):
+        """Run one of nbgrader's converters for one hand-in."""
+        self.coursedir.assignment_id, self.coursedir.student_id = lab, student
+        steps.run(converter, self.coursedir, self.config)
+
+    def submission(self, lab, student):
+        """(score, max_score, points still to be given by hand) as the gradebook has them."""
+        with self.gradebook() as book:
+            submission = book.find_submission(lab, student)
+            by_hand = sum(
+                grade.max_score
+                for notebook in submission.notebooks
+                for grade in notebook.grades
+                if grade.needs_manual_grade and grade.manual_score is None
+            )
+            return submission.score, submission.max_score, by_hand
+
+    def export(self):
+        """Write grades.csv as `nbgrader export` does; returns its path."""
+        from nbgrader.plugins import CsvExportPlugin
+
+        path = self.root / "grades.csv"
+        with self.gradebook() as book:
+            CsvExportPlugin(to=str(path)).export(book)
+        return path
