@@ -1,0 +1,308 @@
+"""Pictures that can also be read: each function returns a `Plot` with a text from the same numbers.
+
+Colours are safe for colour-blind readers and never alone: each series also has its own line style
+and marker. Matplotlib is loaded by the first plot, not by importing this module, and is used
+without its global state.
+"""
+
+import base64
+import html
+import io
+
+import numpy as np
+
+# Okabe and Ito's palette without its three lightest colours, too faint for lines on white; its
+# purple is a little darker here for the same reason.
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#000000", "#B8578F"]
+STYLES = ["-", "--", "-.", ":"]
+MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
+HUGE = 1e300  # Matplotlib's own arithmetic overflows beyond; false for NaN and infinity too
+MOST_MARKERS = 12  # a longer curve gets about this many markers, so that they do not melt into a band
+
+
+class Plot:
+    """A Matplotlib figure and its text twin; displayed as the picture with the text beneath it."""
+
+    def __init__(self, figure, text):
+        self.figure = figure
+        self.text = text
+
+    def png(self):
+        """The picture as bytes of a PNG file."""
+        file = io.BytesIO()
+        self.figure.savefig(file, format="png", dpi=150, facecolor="white")
+        return file.getvalue()
+
+    def __repr__(self):
+        return self.text
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        picture = base64.b64encode(self.png()).decode()
+        text = html.escape(self.text)
+        width = round(self.figure.get_figwidth() * 100)
+        page = (
+            f'<figure style="margin:0"><img src="data:image/png;base64,{picture}" alt="{text}" '
+            f'width="{width}" style="max-width:100%"><figcaption>{text}</figcaption></figure>'
+        )
+        return {"text/html": page, "text/plain": self.text}
+
+
+def curves(series, *, x, y, title, log_x=False, log_y=False):
+    """Draw one or more curves.
+
+    series: dict from name to (xs, ys), two 1-D sequences of the same length; points that are not
+        finite (or beyond 1e300), or not positive on a logarithmic axis, are left out and counted in the text.
+    x, y: what the axes show, with the unit, for example "step" and "R (francs²)".
+    Returns a Plot. Raises ValueError when the two lengths of a series differ or a series is empty.
+    """
+    series = _as_arrays(series)
+    figure, axes = _figure(x, y, title)
+    sentences = [f"{title}. Across: {_axis(x, log_x)}. Up: {_axis(y, log_y)}."]
+    last = {}
+    for i, (name, (xs, ys)) in enumerate(series.items()):
+        drawn = (np.abs(xs) < HUGE) & (np.abs(ys) < HUGE)
+        if log_x:
+            drawn &= xs > 0
+        if log_y:
+            drawn &= ys > 0
+        _line(axes, i, xs[drawn], ys[drawn], name)
+        sentences.append(_describe_curve(name, xs[drawn], ys[drawn], left_out=int((~drawn).sum())))
+        if drawn.any():
+            last[name] = ys[drawn][-1]
+    if log_x:
+        axes.set_xscale("log")
+    if log_y:
+        axes.set_yscale("log")
+    if len(series) > 1:
+        axes.legend(fontsize=11, framealpha=0.95)
+        order = sorted(last, key=last.get)
+        sentences.append("At their last points, from lowest to highest: " + ", ".join(order) + ".")
+    return Plot(figure, " ".join(sentences))
+
+
+def scatter(points, lines=None, *, x, y, title):
+    """Draw data points and the curves that were fitted to them.
+
+    points, lines: dicts from name to (xs, ys), two 1-D sequences of the same length.
+    x, y: what the axes show, with the unit.
+    The text gives, for each line, its root mean square vertical distance from the points that lie
+    within its reach (in y's unit).
+    Returns a Plot. Raises ValueError when the two lengths of a series differ or a series is empty.
+    """
+    points, lines = _as_arrays(points), _as_arrays(lines or {})
+    figure, axes = _figure(x, y, title)
+    sentences = [f"{title}. Across: {x}. Up: {y}."]
+    for i, (name, (xs, ys)) in enumerate(points.items()):
+        # Points take colours from the palette's other end, so that lines and points differ.
+        axes.plot(
+            xs,
+            ys,
+            linestyle="none",
+            marker=MARKERS[i % len(MARKERS)],
+            markersize=5,
+            markerfacecolor="none",
+            color=["#595959", COLOURS[4]][i % 2],
+            label=name,
+        )
+        sentences.append(
+            f"{name}: {len(xs)} points, x from {number(xs.min())} to {number(xs.max())}, "
+            f"y from {number(ys.min())} to {number(ys.max())}."
+        )
+    low, high = axes.get_ylim()
+    for i, (name, (xs, ys)) in enumerate(lines.items()):
+        drawn = (np.abs(xs) < HUGE) & (np.abs(ys) < HUGE)
+        _line(axes, i, xs[drawn], ys[drawn], name, marked=False)
+        sentences.append(_describe_curve(name, xs[drawn], ys[drawn], left_out=int((~drawn).sum())))
+        for group, (px, py) in points.items():
+            distance = _distance(px, py, xs[drawn], ys[drawn])
+            if distance is not None:
+                sentences.append(f"It lies {number(distance)} from {group} (root mean square).")
+    # The points set the picture's height: a curve that shoots off must not squash them.
+    room = 0.15 * (high - low)
+    axes.set_ylim(low - room, high + room)
+    if len(points) + len(lines) > 1:
+        axes.legend(fontsize=11, framealpha=0.95)
+    return Plot(figure, " ".join(sentences))
+
+
+def surface(loss, gradient, xs, ys, *, path=None, x, y, title):
+    """Draw a loss over two parameters: labelled contours, arrows downhill, and the path of a run.
+
+    loss: function of a float64 array of shape (2,), the two parameters, that returns a number.
+    gradient: function of the same array that returns the gradient, shape (2,). Arrows show minus
+        the gradient, the direction in which gradient descent steps, all drawn equally long.
+    xs, ys: (lowest, highest) value of the first and of the second parameter in the picture.
+    path: the points that a run visited, shape (steps + 1, 2), or None.
+    x, y: the two parameters' names, with the unit.
+    Returns a Plot. Raises ValueError when the loss is infinite or not a number in the window.
+    """
+    across, up = np.linspace(*xs, 61), np.linspace(*ys, 61)
+    heights = np.array([[float(loss(np.array([u, v]))) for u in across] for v in up])
+    if not np.isfinite(heights).all():
+        raise ValueError("the loss is not a finite number everywhere in this window: choose a smaller one.")
+    figure, axes = _figure(x, y, title)
+    low, high = heights.min(), heights.max()
+    # Evenly spaced ratios above the lowest value show the valley's floor as well as its walls.
+    levels = [low + (high - low) * ratio for ratio in np.geomspace(2e-3, 0.8, 8)]
+    if high > low:
+        contours = axes.contour(across, up, heights, levels=levels, colors="#767676", linewidths=1)
+        for label in axes.clabel(contours, fmt=number, fontsize=10, colors="#404040"):
+            label.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1})
+            label.set_zorder(4)
+    _arrows(axes, gradient, xs, ys)
+
+    row, column = np.unravel_index(np.argmin(heights), heights.shape)
+    sentences = [
+        f"{title}. Across: {x}, {number(xs[0])} to {number(xs[1])}. Up: {y}, {number(ys[0])} to "
+        f"{number(ys[1])}. In this window the loss is lowest, {number(low)}, near "
+        f"({number(across[column])}, {number(up[row])}), and highest, {number(high)}. Arrows point "
+        "downhill; all are drawn equally long."
+    ]
+    if path is not None:
+        path = np.asarray(path, dtype=float)
+        axes.plot(
+            *path.T,
+            color=COLOURS[0],
+            linewidth=1.5,
+            marker="o",
+            markersize=4,
+            label="path",
+            zorder=5,
+        )
+        axes.plot(*path[0], "s", markersize=11, color=COLOURS[1], label="start", zorder=6)
+        axes.plot(*path[-1], "*", markersize=16, color=COLOURS[3], label="end", zorder=7)
+        axes.legend(fontsize=11, framealpha=0.95)
+        sentences.append(_describe_path(path, loss, xs, ys))
+    axes.set_xlim(*xs)
+    axes.set_ylim(*ys)
+    return Plot(figure, " ".join(sentences))
+
+
+def number(value):
+    """A number as text with four significant digits: 1,234 or 0.5678 or 1.234e+09."""
+    value = float(value)
+    if not np.isfinite(value):
+        return {"nan": "not a number", "inf": "infinity", "-inf": "minus infinity"}[str(value)]
+    if value == 0:
+        return "0"
+    if not 1e-4 <= abs(value) < 1e7:
+        return f"{value:.3e}"
+    digits = max(0, 3 - int(np.floor(np.log10(abs(value)))))
+    text = f"{value:,.{digits}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _figure(x, y, title):
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4.6), layout="constrained")
+    axes = figure.add_subplot()
+    axes.set_title(title, fontsize=14)
+    axes.set_xlabel(x, fontsize=12)
+    axes.set_ylabel(y, fontsize=12)
+    axes.tick_params(labelsize=11)
+    axes.grid(True, color="#DDDDDD", linewidth=0.8)
+    axes.set_axisbelow(True)
+    return figure, axes
+
+
+def _line(axes, i, xs, ys, name, marked=True):
+    """The i-th series: its colour, line style and marker all differ from its neighbours'."""
+    axes.plot(
+        xs,
+        ys,
+        color=COLOURS[i % len(COLOURS)],
+        linestyle=STYLES[i % len(STYLES)],
+        linewidth=2,
+        marker=MARKERS[i % len(MARKERS)] if marked else None,
+        markersize=6,
+        markevery=max(1, len(xs) // MOST_MARKERS),
+        label=name,
+    )
+
+
+def _arrows(axes, gradient, xs, ys):
+    """Minus the gradient on a coarse grid, each arrow as long as the others on the page."""
+    width, height = xs[1] - xs[0], ys[1] - ys[0]
+    across = xs[0] + width * (np.arange(12) + 0.5) / 12
+    up = ys[0] + height * (np.arange(9) + 0.5) / 9
+    at = np.array([(u, v) for u in across for v in up])
+    down = -np.array([np.asarray(gradient(point.copy()), dtype=float) for point in at])
+    on_page = down / [width, height]
+    length = np.hypot(*on_page.T)
+    on_page = on_page / np.where(length > 0, length, 1)[:, None]
+    step = on_page * [width, height] * 0.045
+    axes.quiver(
+        *at.T,
+        *step.T,
+        angles="xy",
+        scale_units="xy",
+        scale=1,
+        width=0.003,
+        color=COLOURS[2],
+    )
+
+
+def _as_arrays(series):
+    arrays = {}
+    for name, (xs, ys) in series.items():
+        xs, ys = np.asarray(xs, dtype=float), np.asarray(ys, dtype=float)
+        if xs.ndim != 1 or xs.shape != ys.shape or len(xs) == 0:
+            raise ValueError(
+                f"{name!r} needs as many x as y values, in one dimension: got shapes {xs.shape} and {ys.shape}."
+            )
+        arrays[name] = (xs, ys)
+    return arrays
+
+
+def _axis(label, logarithmic):
+    return f"{label}, logarithmic" if logarithmic else label
+
+
+def _describe_curve(name, xs, ys, left_out):
+    missing = f" Left out as not drawable: {left_out}." if left_out else ""
+    if len(xs) == 0:
+        return f"{name}: nothing to draw.{missing}"
+    if len(xs) == 1:
+        return f"{name}: one point, {number(ys[0])} at {number(xs[0])}.{missing}"
+    steps = np.diff(ys)
+    way = "goes"
+    if np.ptp(ys) == 0:
+        way = "stays level"
+    elif (steps <= 0).all():
+        way = "falls all the way"
+    elif (steps >= 0).all():
+        way = "rises all the way"
+    low, high = int(np.argmin(ys)), int(np.argmax(ys))
+    text = (
+        f"{name}: {len(xs)} points; {way} from {number(ys[0])} at {number(xs[0])} "
+        f"to {number(ys[-1])} at {number(xs[-1])}"
+    )
+    if low not in (0, len(ys) - 1):
+        text += f"; lowest {number(ys[low])} at {number(xs[low])}"
+    if high not in (0, len(ys) - 1):
+        text += f"; highest {number(ys[high])} at {number(xs[high])}"
+    return f"{text}.{missing}"
+
+
+def _describe_path(path, loss, xs, ys):
+    start, end = path[0], path[-1]
+    text = (
+        f"The path takes {len(path) - 1} steps from ({number(start[0])}, {number(start[1])}), loss "
+        f"{number(loss(start))}, to ({number(end[0])}, {number(end[1])}), loss {number(loss(end))}."
+    )
+    inside = (path >= [xs[0], ys[0]]).all(axis=1) & (path <= [xs[1], ys[1]]).all(axis=1)
+    if not inside.all():
+        text += f" {int((~inside).sum())} of its points lie outside the picture."
+    return text
+
+
+def _distance(px, py, xs, ys):
+    """Root mean square vertical distance from the curve, over the points within its reach."""
+    if len(xs) < 2:
+        return None
+    order = np.argsort(xs)
+    spanned = (px >= xs.min()) & (px <= xs.max())
+    if not spanned.any():
+        return None
+    return np.sqrt(np.mean((py[spanned] - np.interp(px[spanned], xs[order], ys[order])) ** 2))
