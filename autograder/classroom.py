@@ -49,7 +49,6 @@ def configure(c, root):
     ]
     c.GenerateFeedback.exporter_class = "nbconvert.exporters.HTMLExporter"
     c.GenerateFeedback.preprocessors = [
-        f"{nbgrader}.GetGrades",
         f"{nbgrader}.ClearHiddenTests",
         "autograder.feedback.Page",
     ]

@@ -1,19 +1,29 @@
 """What a feedback page shows of an autograded hand-in, made ready for templates/feedback/index.html.j2.
 
-A step of `nbgrader generate_feedback`, after nbgrader has fetched the points and after hidden tests have been taken
-out of the check cells. Knows the notebook and its points; reads and writes nothing.
+A step of `nbgrader generate_feedback`, after hidden tests have been taken out of the check cells. Reads points and
+comments from the gradebook as nbgrader's own step does; writes nothing.
 """
 
-from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.preprocessors import GetGrades
 from pygments.formatters import HtmlFormatter
 
 from autograder import text
 
 
-class Page(NbGraderPreprocessor):
+class Page(GetGrades):
     """Puts the tasks with their cells, the sums of points and the style of code into `resources["course"]`."""
 
+    def _get_score(self, cell, resources):
+        """As nbgrader's, but what still waits for a person has the score None, not 0."""
+        super()._get_score(cell, resources)
+        grade = self.gradebook.find_grade(
+            cell.metadata.nbgrader.grade_id, self.notebook_id, self.assignment_id, self.student_id
+        )
+        if grade.needs_manual_grade and grade.manual_score is None:
+            cell.metadata.nbgrader["score"] = None
+
     def preprocess(self, nb, resources):
+        nb, resources = super().preprocess(nb, resources)
         tasks = tasks_of(nb.cells)
         graded = [text.nbgrader(cell) for task in tasks for cell in task["graded"]]
         resources["course"] = {

@@ -154,36 +154,24 @@ class Arrangement:
 
     def add_what_is_the_labs(self):
         """Place the lab's own cells: where the student has them, but no check before its task."""
-        place, order = (-1, 1, -1), []
+        at, previous = {}, -1  # grade_id -> index after which it stands
         for rank, (grade_id, model) in enumerate(self.lab.items()):
             indices = self.seen.get(grade_id, [])
-            if text.is_task(model) or text.is_answer(model):
-                if indices:
-                    order.append(indices[-1])
-                    place = (indices[-1], 1, rank)
-                    continue
-                self.remarks.append(f"{grade_id} is missing")
-                # a task's stub would undo what the student wrote under another name
-                empty = like(model, "" if text.is_task(model) else model.source)
-                empty.metadata = copied(model)
-                place = (place[0], 1, rank)
-                self.placed.append((place, empty))
-                continue
-            own = like(model, model.source)
-            own.metadata = copied(model)
-            index = indices[0] if indices else place[0]
+            work = text.is_task(model) or text.is_answer(model)
+            index = (indices or [previous])[-1 if work else 0]
             if text.is_check(model):
-                index = self.after_its_task(grade_id, model, indices, index)
+                index = self.after_its_task(grade_id, model, indices, index, at[self.task_of[grade_id]])
             elif not indices:
-                self.remarks.append(f"the given cell {grade_id} is missing: it was put back")
-            place = (index, 1, rank)
-            self.placed.append((place, own))
-        if order != sorted(order):
+                self.remarks.append(f"{grade_id} is missing" + ("" if work else ": it was put back"))
+            if not (work and indices):
+                self.placed.append(((index, 1, rank), own_of(model)))
+            at[grade_id] = previous = index
+        tasks = [at[grade_id] for grade_id in at if grade_id in self.seen and text.is_task(self.lab[grade_id])]
+        if tasks != sorted(tasks):
             self.remarks.append("tasks stand in another order than in the lab: they ran in the student's")
 
-    def after_its_task(self, grade_id, model, indices, index):
+    def after_its_task(self, grade_id, model, indices, index, task):
         """Where a check runs; says what became of the student's copies of it."""
-        task = self.seen.get(self.task_of[grade_id], [index])[-1]
         if not indices:
             self.remarks.append(f"{grade_id} is missing: it was put back")
         if len(indices) > 1:
@@ -193,6 +181,13 @@ class Arrangement:
         if indices and index < task:
             self.remarks.append(f"{grade_id} stood above its task: it ran after it")
         return max(index, task)
+
+
+def own_of(model):
+    """The lab's own version of a cell; of a task nothing: its stub would undo what stands under another name."""
+    cell = like(model, "" if text.is_task(model) else model.source)
+    cell.metadata = copied(model)
+    return cell
 
 
 def same_visible(theirs, whole):

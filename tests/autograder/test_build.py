@@ -1,0 +1,78 @@
+"""From solutions/ to labs/: the same bytes each time, and nothing of a solution or a hidden test among them."""
+
+import argparse
+import json
+
+import nbformat
+import pytest
+from nbgrader.validator import Validator
+
+from autograder import build, text
+
+
+def lines(source):
+    return {line.strip() for line in source.splitlines()}
+
+
+def test_labs_are_what_solutions_give():
+    assert build.run(argparse.Namespace(check=True)) == 0
+
+
+def test_check_notices_a_changed_a_missing_and_a_left_over_notebook(mini_solutions, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(text, "LABS", tmp_path / "labs")
+    build_, check = argparse.Namespace(check=False), argparse.Namespace(check=True)
+    assert build.run(check) == 1
+    assert build.run(build_) == 0 and build.run(check) == 0
+    path = text.LABS / "00-mini" / "00-mini.ipynb"
+    path.write_bytes(path.read_bytes() + b"\n")
+    assert build.run(check) == 1 and "course build" in capsys.readouterr().out
+    build.run(build_)
+    (text.LABS / "old.ipynb").write_text("{}")
+    assert build.run(check) == 1
+    assert build.run(build_) == 0 and not (text.LABS / "old.ipynb").exists()
+
+
+def test_the_same_text_gives_the_same_bytes(mini, mini_solutions):
+    again = build.student_version("00-mini", build.solved("00-mini"))
+    assert build.to_bytes(again) == build.to_bytes(mini.release)
+
+
+@pytest.mark.parametrize("lab", text.lab_names())
+def test_no_line_of_a_solution_or_a_hidden_test_reaches_students(lab):
+    """Every line of 20 characters or more that the skeleton does not give is looked for in the whole of labs/."""
+    solution = build.solved(lab)
+    given, secret = set(), set()
+    for cell in solution.cells:
+        begin, end = text.SOLUTION if text.is_task(cell) or text.is_answer(cell) else text.HIDDEN
+        inside = False
+        for line in cell.source.splitlines():
+            if line.strip() in (begin, end):
+                inside = line.strip() == begin
+            elif inside and len(line.strip()) >= 20:
+                secret.add(line.strip())
+            elif not inside:
+                given.add(line.strip())
+    assert secret - given
+    everything = set()
+    for path in text.LABS.glob("**/*.ipynb"):
+        for cell in nbformat.read(path, as_version=4).cells:
+            everything |= lines(cell.source)
+            everything |= lines(json.dumps(cell.get("outputs", [])) + json.dumps(cell.metadata))
+    assert not (secret - given) & everything
+
+
+@pytest.mark.parametrize("lab", text.lab_names())
+def test_nbgrader_finds_every_graded_cell_of_what_students_get(lab):
+    notebook = nbformat.read(text.LABS / lab / f"{lab}.ipynb", as_version=4)
+    wanted = {cell.id for cell in build.solved(lab).cells if text.nbgrader(cell).get("grade")}
+    assert {cell.metadata.nbgrader.grade_id for cell in notebook.cells if text.nbgrader(cell).get("grade")} == wanted
+
+
+def test_validate_tells_which_checks_fail(mini, tmp_path, monkeypatch):
+    """The button of the same name in JupyterLab calls this."""
+    path = tmp_path / "00-mini.ipynb"
+    monkeypatch.chdir(tmp_path)
+    solved, wrong = mini.hand_in(why="Because."), mini.hand_in(why="Because.", add="def add(x, y): pass")
+    for notebook, failing in [(mini.release, 3), (solved, 0), (wrong, 1)]:
+        path.write_bytes(build.to_bytes(notebook))
+        assert len(Validator().validate(str(path)).get("failed", [])) == failing

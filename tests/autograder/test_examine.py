@@ -1,0 +1,121 @@
+"""Student code inside a kernel, checks outside: it is answered within its time and earns what it is worth."""
+
+import psutil
+import pytest
+
+from autograder import answers, examine, text
+from autograder.kernel import Kernel
+
+FULL = {"add-check": None, "descend-check": None}
+
+
+@pytest.fixture
+def examined(mini):
+    """Examine a hand-in with these sources: (hints, remarks); a short limit keeps hangs short."""
+
+    def run(**sources):
+        notebook, _ = mini.graded(mini.hand_in(**sources))
+        remarks = examine.examine(notebook, cell_seconds=4)
+        return answers.hints(notebook), remarks
+
+    return run
+
+
+def test_a_solved_lab_passes_and_cells_for_show_are_skipped(mini):
+    notebook, _ = mini.graded(mini.hand_in())
+    assert examine.examine(notebook) == [] and answers.hints(notebook) == FULL
+    shown = next(cell for cell in notebook.cells if text.is_measure(cell))
+    assert shown.outputs == []
+
+
+@pytest.mark.parametrize(
+    ("add", "words"),
+    [
+        ("def add(x, y): return x - y", "add(1, 2) is 3"),
+        ("def add(x, y): return 1 / 0", "your code raised ZeroDivisionError: division by zero (line 1 of add"),
+        ("def add(x y):", "`add` is not defined"),
+        ("", "`add` is not defined"),
+        ("add = 3", "TypeError"),
+        ("def add(x, y): return None", "add(1, 2) is 3"),
+        ("def add(x, y): return 'three'", "add(1, 2) is 3"),
+        ("def add(x, y):\n    while True: pass", "did not finish within 4 seconds"),
+        ("while True: pass", "`add` is not defined"),
+        ("import os\ndef add(x, y): os._exit(3)", "ended the notebook's kernel"),
+        ("import os\nos._exit(3)", "`add` is not defined"),
+        ("import os, signal\ndef add(x, y): os.kill(os.getpid(), signal.SIGSEGV)", "ended the notebook's kernel"),
+        ("import sys\ndef add(x, y): sys.exit()", "SystemExit"),
+        ("def add(x, y): return [[]] * 2_000_000", "more than a million parts"),
+        ("def add(x, y):\n    a = []\n    a.append(a)\n    return a", "nested too deeply"),
+        ("def add(x, y): raise KeyboardInterrupt", "did not finish"),
+        ("def add(x, y): raise AssertionError('mine')", "your code raised AssertionError: mine"),
+        ("def add(x, y):\n    print('x' * 5_000_000)\n    return x - y", "add(1, 2) is 3"),
+        ("def add(x, y): return input()", "EOFError"),
+        (
+            "class Same:\n    __eq__ = lambda s, o: True\n    __hash__ = None\ndef add(x, y): return Same()",
+            "yours gives <a Same>",
+        ),
+        ("import numpy as np\nnp.allclose = lambda *a: True\ndef add(x, y): return 4", "add(1, 2) is 3"),
+        ("get_ipython().ast_transformers.append(None)\ndef add(x, y): return 4", "add(1, 2) is 3"),
+    ],
+)  # fmt: skip
+def test_a_wrong_answer_of_any_kind_loses_its_own_check_alone_and_is_told_why(examined, add, words):
+    hints, _ = examined(add=add)
+    assert words in (hints["add-check"] or ""), hints
+    assert hints["descend-check"] is None
+
+
+def test_code_that_ignores_being_interrupted_costs_only_its_own_check(examined):
+    stubborn = """import time
+def add(x, y):
+    while True:
+        try:
+            time.sleep(100)
+        except KeyboardInterrupt:
+            pass"""
+    hints, remarks = examined(add=stubborn)
+    assert "ended the notebook's kernel" in hints["add-check"] and hints["descend-check"] is None
+    assert any("started anew" in remark for remark in remarks)
+
+
+def test_warnings_and_prints_of_student_code_cost_nothing(examined):
+    loud = """import sys, warnings
+def add(x, y):
+    warnings.warn('w')
+    print('e', file=sys.stderr)
+    return x + y"""
+    assert examined(add=loud)[0] == FULL
+
+
+def test_a_check_calls_the_functions_it_passes_in_and_counts_them_itself(examined):
+    twice = """def descend(gradient, theta, steps):
+    for _ in range(steps):
+        gradient(theta)
+        theta = theta - 0.1 * gradient(theta)
+    return theta"""
+    assert "yours made 10" in examined(descend=twice)[0]["descend-check"]
+
+
+def test_an_examination_leaves_no_process_behind(mini):
+    before = set(psutil.pids())
+    started = "import subprocess\nchild = subprocess.Popen(['sleep', '1000'], start_new_session=True)\n"
+    notebook, _ = mini.graded(mini.hand_in(add=started + mini.work["add"]))
+    examine.examine(notebook)
+    left = [
+        p
+        for p in psutil.process_iter(["pid", "cmdline"])
+        if p.pid not in before and "sleep" in (p.info["cmdline"] or [])
+    ]
+    assert not [p for p in left if p.status() != psutil.STATUS_ZOMBIE and "1000" in p.cmdline()]
+
+
+def test_each_hand_in_gets_a_fresh_kernel(examined):
+    examined(add="import builtins\nbuiltins.leak = 1\ndef add(x, y): return x + y")
+    hints, _ = examined(add="import builtins\ndef add(x, y): return x + y if not hasattr(builtins, 'leak') else 0")
+    assert hints == FULL
+
+
+def test_the_outputs_of_a_cell_are_bounded(tmp_path):
+    with Kernel(tmp_path) as kernel:
+        outputs = kernel.run("for _ in range(3000): print('y' * 10_000)", 60)
+        assert sum(len(output.text) for output in outputs) < 1_000_000
+        assert "left out" in outputs[-1].text
