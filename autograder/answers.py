@@ -94,11 +94,16 @@ def grade_outside(notebook):
 
 def grade_plain(notebook):
     """grade_id -> hint or None, everything in one plain kernel, as students run it."""
+    run_plain(notebook, show=False)
+    return hints(notebook)
+
+
+def run_plain(notebook, show):
+    """Run the notebook in one kernel from top to bottom, cells for show too where `show`; fills in the outputs."""
     with tempfile.TemporaryDirectory() as folder, Kernel(folder) as kernel:
         for cell in notebook.cells:
-            if cell.cell_type == "code" and not text.is_measure(cell):
+            if cell.cell_type == "code" and (show or not text.is_measure(cell)):
                 cell.outputs = kernel.run(cell.source, CELL_SECONDS)
-    return hints(notebook)
 
 
 def verdict(answer, found):

@@ -1,0 +1,40 @@
+# %% [markdown]
+# # Distributed machine learning, with your own hands
+#
+# Here you build what large models are trained with: gradient descent, mini-batches, and the sum over all data cut
+# into parts that several processes compute at once. You write each piece yourself, in a few lines, on real engines
+# that run on this machine.
+#
+# **Start here:** run the cell below (click it, then press Shift+Enter). It looks at your machine and says in words
+# what works. Then open the first lab.
+
+# %% measure machine
+from course import doctor
+
+doctor.check()
+
+# %% [markdown]
+# ## The labs
+#
+# | lab | what you build | minutes |
+# |---|---|---|
+# | [01 Regression and gradient descent](01-regression/01-regression.ipynb) | the best line through data, by equations and by walking downhill; the gradient as a sum over four engines | 80 |
+# | [02 Stochastic gradient descent and mini-batches](02-sgd/02-sgd.ipynb) | training on a few examples at a time: noise, learning-rate decay, epochs; a mini-batch split over engines | 85 |
+#
+# Do them in order. Each also stands alone: what it needs from an earlier one is given.
+
+# %% [markdown]
+# ## How a lab works
+#
+# - Read a step, then fill in the cell that says **YOUR CODE HERE**. Replace the line below it by your own.
+# - Run your cell, then the check under it (Shift+Enter runs a cell and moves on). A check that passes says so.
+#   One that fails says what is probably wrong. Try as often as you like: nobody counts.
+# - Cells that draw or measure show what *your* code just did. Change numbers in them and run them again. They are
+#   skipped when your lab is graded.
+# - If something looks odd, restart: **Kernel → Restart Kernel and Run up to Selected Cell**. Every lab must run from
+#   top to bottom.
+# - The **Validate** button above the notebook runs all the checks you can see in a fresh kernel. Grading adds a few
+#   more that try other numbers.
+# - When you are done, the button in the lab's last cell hands it in. `course hand-in 01` in a terminal does the same.
+#
+# Your files are yours: an update of the course never changes a lab that you have begun.
