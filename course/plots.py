@@ -16,7 +16,7 @@ import numpy as np
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#000000", "#B8578F"]
 STYLES = ["-", "--", "-.", ":"]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
-HUGE = 1e300  # Matplotlib's own arithmetic overflows beyond; false for NaN and infinity too
+HUGE = 1e250  # Matplotlib overflows when it adds margins beyond; the comparison also drops NaN and infinity
 MOST_MARKERS = 12  # a longer curve gets about this many markers, so that they do not melt into a band
 
 
@@ -51,7 +51,7 @@ def curves(series, *, x, y, title, log_x=False, log_y=False):
     """Draw one or more curves.
 
     series: dict from name to (xs, ys), two 1-D sequences of the same length; points that are not
-        finite (or beyond 1e300), or not positive on a logarithmic axis, are left out and counted in the text.
+        finite (or beyond 1e250), or not positive on a logarithmic axis, are left out and counted in the text.
     x, y: what the axes show, with the unit, for example "step" and "R (francs²)".
     Returns a Plot. Raises ValueError when the two lengths of a series differ or a series is empty.
     """
