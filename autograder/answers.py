@@ -103,7 +103,7 @@ def run_plain(notebook, show):
     with tempfile.TemporaryDirectory() as folder, Kernel(folder) as kernel:
         for cell in notebook.cells:
             if cell.cell_type == "code" and (show or not text.is_measure(cell)):
-                cell.outputs = kernel.run(cell.source, CELL_SECONDS)
+                cell.outputs = kernel.run(cell.source, CELL_SECONDS, cell.id)
 
 
 def verdict(answer, found):

@@ -108,14 +108,14 @@ class Kernel:
             below = []
         self.started.extend(process for process in below if process not in self.started)
 
-    def run(self, source, seconds):
-        """Run a cell of the student's: its outputs as notebook outputs, errors among them.
+    def run(self, source, seconds, cell_id=None):
+        """Run a cell: its outputs as notebook outputs, errors among them; `cell_id` is told as JupyterLab tells it.
 
         Raises TimeUp after `seconds` and KernelLost; both carry the outputs so far as `.outputs`.
         """
         outputs = Outputs()
         try:
-            self.execute(source, time.monotonic() + seconds, outputs=outputs)
+            self.execute(source, time.monotonic() + seconds, outputs=outputs, cell_id=cell_id)
         except (TimeUp, KernelLost) as error:
             error.outputs = outputs.list
             raise
@@ -141,14 +141,17 @@ class Kernel:
             text = ""
         return text if isinstance(text, str) else ""
 
-    def execute(self, code, deadline, outputs=None, answer_callback=None, **request):
+    def execute(self, code, deadline, outputs=None, answer_callback=None, cell_id=None, **request):
         """Send one execute_request and serve it to its end; returns the reply's content."""
-        request.setdefault("allow_stdin", False)
+        content = {"code": code, "silent": False, "allow_stdin": False, "stop_on_error": False} | request
+        message = self.client.session.msg("execute_request", content)
+        message["metadata"]["cellId"] = cell_id
+        self.client.shell_channel.send(message)
+        message_id = message["header"]["msg_id"]
         try:
-            message = self.client.execute(code, **request)
-            return self.serve(message, deadline, outputs, answer_callback)
+            return self.serve(message_id, deadline, outputs, answer_callback)
         except TimeUp:
-            self.interrupt(message)
+            self.interrupt(message_id)
             raise
 
     def serve(self, message, deadline, outputs, answer_callback):

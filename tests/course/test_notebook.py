@@ -1,0 +1,258 @@
+"""`%load_ext course` in a real kernel: what a student sees under a check cell, and what nbgrader reads there."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import nbclient
+import nbformat
+import pytest
+from jupyter_client.manager import start_new_kernel
+from nbformat.v4 import new_code_cell, new_notebook
+from nbgrader.utils import determine_grade
+from nbgrader.validator import Validator
+
+TASK = "def mean(xs):\n    return sum(xs) / (len(xs) + 1)"
+CHECK = "assert mean([2, 4]) == 3, f'divide by n, not by n + 1: expected 3, received {mean([2, 4])}'"
+
+
+class Notebook:
+    """A kernel that is sent cells with their ids, as JupyterLab does."""
+
+    def __init__(self, manager, client):
+        self.manager, self.client = manager, client
+
+    def start(self, source, cell_id=None):
+        """Sends a cell; returns its request's id."""
+        content = {"code": source, "silent": False, "store_history": True, "allow_stdin": False}
+        metadata = {"cellId": cell_id} if cell_id else {}
+        request = self.client.session.msg("execute_request", content, metadata=metadata)
+        self.client.shell_channel.send(request)
+        return request["header"]["msg_id"]
+
+    def finish(self, request):
+        """(status, outputs) of a cell that was sent."""
+        outputs = []
+        while True:
+            message = self.client.get_iopub_msg(timeout=60)
+            if message["parent_header"].get("msg_id") != request:
+                continue
+            if message["content"].get("execution_state") == "idle":
+                break
+            if message["header"]["msg_type"] in ("stream", "error", "execute_result"):
+                outputs.append({"type": message["header"]["msg_type"]} | message["content"])
+        return self.client.get_shell_msg(timeout=60)["content"]["status"], outputs
+
+    def run(self, source, cell_id=None):
+        return self.finish(self.start(source, cell_id))
+
+    def shown(self, source, cell_id=None):
+        """All text below the cell."""
+        return text(self.run(source, cell_id)[1])
+
+
+def text(outputs):
+    pieces = [
+        {"stream": lambda o: o["text"], "error": lambda o: "\n".join(o["traceback"])}.get(
+            output["type"], lambda o: o["data"]["text/plain"]
+        )(output)
+        for output in outputs
+    ]
+    return "".join(pieces)
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory):
+    manager, client = start_new_kernel(cwd=tmp_path_factory.mktemp("folder"))
+    yield Notebook(manager, client)
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+
+
+@pytest.fixture
+def notebook(kernel):
+    kernel.run("%reset -f")
+    kernel.run("%reload_ext course")
+    return kernel
+
+
+def test_importing_the_course_imports_nothing_else():
+    program = "import sys; before = set(sys.modules); import course; print(sorted(set(sys.modules) - before))"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "['course']"
+
+
+def test_a_failing_check_shows_its_hint_and_nothing_else(notebook):
+    notebook.run(TASK, "mean")
+    status, outputs = notebook.run(CHECK, "mean-check")
+    assert status == "error"
+    assert [output["type"] for output in outputs] == ["error"]
+    assert outputs[0]["traceback"] == ["✗ mean-check: divide by n, not by n + 1: expected 3, received 2.0"]
+    assert outputs[0]["ename"] == "AssertionError"
+
+
+def test_a_passing_check_says_so_once(notebook):
+    notebook.run(TASK.replace(" + 1", ""), "mean")
+    status, outputs = notebook.run(CHECK, "mean-check")
+    assert (status, text(outputs)) == ("ok", "✓ mean-check passed.\n")
+
+
+def test_an_assert_without_a_message_shows_itself(notebook):
+    assert notebook.shown("x = 1\nassert x == 2", "x-check") == "✗ x-check: this does not hold: assert x == 2"
+
+
+def test_an_error_in_the_students_code_shows_where_and_no_frame_of_the_check(notebook):
+    notebook.run("def inner(x):\n    y = 0\n    return x / y\n\ndef outer(x):\n    return inner(x)", "outer")
+    shown = notebook.shown("secret = 7\nassert outer(secret) == 1", "outer-check")
+    lines = shown.splitlines()
+    assert lines[0] == "✗ outer-check: ZeroDivisionError: division by zero"
+    assert lines[1].strip().startswith("in `outer` (cell [") and lines[1].endswith("line 6): return inner(x)")
+    assert lines[2].strip().startswith("in `inner` (cell [") and lines[2].endswith("line 3): return x / y")
+    assert len(lines) == 3
+    assert "secret" not in shown
+
+
+def test_an_assert_of_the_students_own_is_told_as_an_error_of_theirs(notebook):
+    notebook.run("def root(x):\n    assert x > 0, 'x must be positive'\n    return x ** .5", "root")
+    shown = notebook.shown("assert root(-1) == 1, 'the hint'", "root-check")
+    assert shown.startswith("✗ root-check: AssertionError: x must be positive\n  in `root`")
+
+
+def test_an_assert_in_the_checks_own_function_that_the_student_calls_is_a_hint(notebook):
+    notebook.run("def descend(gradient):\n    return gradient('a')", "descend")
+    check = "def slope(x):\n    assert not isinstance(x, str), 'call gradient with a number'\ndescend(slope)\nassert True"
+    assert notebook.shown(check, "descend-check") == "✗ descend-check: call gradient with a number"
+
+
+def test_endless_recursion_shows_only_its_last_calls(notebook):
+    notebook.run("def down(n):\n    return down(n + 1)", "down")
+    lines = notebook.shown("assert down(0) == 1", "down-check").splitlines()
+    assert lines[0].startswith("✗ down-check: RecursionError: maximum recursion depth exceeded")
+    assert len(lines) == 4
+
+
+def test_an_untouched_task_is_said_to_be_empty(notebook):
+    notebook.run("def mean(xs):\n    # YOUR CODE HERE\n    raise NotImplementedError('still empty')", "mean")
+    status, outputs = notebook.run(CHECK, "mean-check")
+    assert status == "error"
+    assert text(outputs).startswith("✗ mean-check: `mean` is still empty: complete cell [")
+
+
+def test_a_task_that_was_not_run_is_named_by_the_line_that_makes_it(notebook, kernel):
+    folder = kernel.client.execute_interactive  # the kernel's folder is where its notebook lies
+    assert folder is not None
+    notebook.run("from nbformat.v4 import *; import nbformat")
+    notebook.run(f"nbformat.write(new_notebook(cells=[new_code_cell({TASK!r})]), 'lab.ipynb')")
+    shown = notebook.shown(CHECK, "mean-check")
+    assert shown == (
+        "✗ mean-check: `mean` does not exist yet: complete and run the cell with `def mean(xs)`, then this check."
+    )
+    assert "run the cells above" in notebook.shown("assert nowhere == 1", "nowhere-check")
+
+
+def test_a_problem_of_the_course_is_shown_in_its_own_words(notebook):
+    notebook.run("from course.errors import Problem\ndef f():\n    raise Problem('rank 3 is missing: add it.')", "f")
+    assert notebook.shown("assert f() == 1", "f-check").startswith("✗ f-check: rank 3 is missing: add it.\n  in `f`")
+
+
+def test_stderr_of_every_kind_and_a_last_value_cannot_reach_nbgrader(notebook):
+    notebook.run("import sys, os, warnings, logging\nhandler = logging.StreamHandler()")
+    status, outputs = notebook.run(
+        "print('python', file=sys.stderr)\n"
+        "warnings.warn('warned')\n"
+        "handler.handle(logging.makeLogRecord({'msg': 'logged'}))\n"
+        "os.write(2, b'bytes')\n"
+        "os.system('echo child >&2')\n"
+        "assert True\n"
+        "0.5",
+        "noise-check",
+    )
+    assert status == "ok"
+    assert {(output["type"], output.get("name")) for output in outputs} == {("stream", "stdout")}
+    for word in ["python", "warned", "logged", "✓ noise-check passed."]:
+        assert word in text(outputs)
+
+
+def test_after_a_check_everything_is_as_before(notebook):
+    before = notebook.shown("import os; os.fstat(2).st_ino, get_ipython().custom_exceptions")
+    notebook.run("assert False, 'hint'", "a-check")
+    assert notebook.shown("import os; os.fstat(2).st_ino, get_ipython().custom_exceptions") == before
+    outputs = notebook.run("import sys; print('to stderr', file=sys.stderr)\n0.5")[1]
+    assert {output.get("name", output["type"]) for output in outputs} == {"stderr", "execute_result"}
+    assert "Traceback" in notebook.shown("1 / 0")
+
+
+def test_cells_that_are_no_checks_are_left_alone(notebook):
+    for cell_id in [None, "mean", "3f2a-4b"]:
+        status, outputs = notebook.run("assert 1 == 2, 'plain'", cell_id)
+        assert status == "error"
+        assert "Traceback" in text(outputs)
+
+
+def test_an_interrupted_check_says_where_it_was_and_leaves_nothing_behind(notebook):
+    notebook.run("def spin():\n    while True:\n        open('spinning', 'w').close()", "spin")
+    request = notebook.start("assert spin() == 1", "spin-check")
+    wait_for(lambda: "spinning" in os.listdir(f"/proc/{notebook.manager.provisioner.pid}/cwd"))
+    notebook.manager.interrupt_kernel()
+    status, outputs = notebook.finish(request)
+    assert status == "error"
+    assert text(outputs).startswith("✗ spin-check: stopped before it was through.\n  in `spin`")
+    assert "Traceback" in notebook.shown("1 / 0")
+
+
+def wait_for(condition):
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)
+
+
+def graded(source, grade_id, points=2):
+    marks = dict(grade_id=grade_id, grade=True, solution=False, locked=True, task=False, schema_version=3)
+    return new_code_cell(source, id=grade_id, metadata={"nbgrader": marks | {"points": points, "cell_type": "code"}})
+
+
+@pytest.fixture
+def lab(tmp_path):
+    """A notebook on disk: one check fails, one passes although the student's code is noisy."""
+    noisy = "def noisy():\n    import sys, os\n    print('oops', file=sys.stderr)\n    os.system('echo c >&2')\n    return 1"
+    path = tmp_path / "lab.ipynb"
+    cells = [
+        new_code_cell("%load_ext course"),
+        new_code_cell(TASK),
+        graded(CHECK, "mean-check"),
+        new_code_cell(noisy),
+        graded("assert noisy() == 1, 'hint'\n0.5", "noisy-check"),
+    ]
+    nbformat.write(new_notebook(cells=cells), path)
+    return path
+
+
+def test_nbgraders_validate_finds_exactly_the_failing_check_and_shows_its_hint(lab):
+    failed = Validator().validate(str(lab))["failed"]
+    assert [cell["source"] for cell in failed] == [CHECK]
+    assert failed[0]["error"] == "✗ mean-check: divide by n, not by n + 1: expected 3, received 2.0"
+
+
+def test_nbgrader_gives_a_check_all_points_or_none(lab):
+    notebook = nbformat.read(lab, as_version=4)
+    client = nbclient.NotebookClient(notebook, allow_errors=True, resources={"metadata": {"path": str(lab.parent)}})
+    client.execute()
+    grades = [determine_grade(cell) for cell in notebook.cells if "nbgrader" in cell.metadata]
+    assert grades == [(0, 2.0), (2.0, 2.0)]
+
+
+def test_without_the_extension_the_same_noise_costs_all_points(lab):
+    notebook = nbformat.read(lab, as_version=4)
+    del notebook.cells[0]
+    nbclient.NotebookClient(notebook, allow_errors=True, resources={"metadata": {"path": str(lab.parent)}}).execute()
+    assert determine_grade(notebook.cells[-1]) == (0, 2.0)
+
+
+def test_a_killed_kernel_is_no_concern_of_the_extension(lab):
+    manager, client = start_new_kernel(cwd=lab.parent)
+    client.stop_channels()
+    os.kill(manager.provisioner.pid, signal.SIGKILL)
+    manager.shutdown_kernel(now=True)
