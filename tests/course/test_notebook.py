@@ -1,9 +1,9 @@
 """`%load_ext course` in a real kernel: what a student sees under a check cell, and what nbgrader reads there."""
 
-import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import nbclient
 import nbformat
@@ -198,7 +198,7 @@ def test_cells_that_are_no_checks_are_left_alone(notebook):
 def test_an_interrupted_check_says_where_it_was_and_leaves_nothing_behind(notebook):
     notebook.run("def spin():\n    while True:\n        open('spinning', 'w').close()", "spin")
     request = notebook.start("assert spin() == 1", "spin-check")
-    wait_for(lambda: "spinning" in os.listdir(f"/proc/{notebook.manager.provisioner.pid}/cwd"))
+    wait_for(Path(f"/proc/{notebook.manager.provisioner.pid}/cwd/spinning").exists)
     notebook.manager.interrupt_kernel()
     status, outputs = notebook.finish(request)
     assert status == "error"
@@ -214,14 +214,16 @@ def wait_for(condition):
 
 
 def graded(source, grade_id, points=2):
-    marks = dict(grade_id=grade_id, grade=True, solution=False, locked=True, task=False, schema_version=3)
-    return new_code_cell(source, id=grade_id, metadata={"nbgrader": marks | {"points": points, "cell_type": "code"}})
+    marks = {"grade_id": grade_id, "grade": True, "solution": False, "locked": True, "task": False, "points": points}
+    return new_code_cell(source, id=grade_id, metadata={"nbgrader": marks | {"schema_version": 3, "cell_type": "code"}})
 
 
 @pytest.fixture
 def lab(tmp_path):
     """A notebook on disk: one check fails, one passes although the student's code is noisy."""
-    noisy = "def noisy():\n    import sys, os\n    print('oops', file=sys.stderr)\n    os.system('echo c >&2')\n    return 1"
+    noisy = (
+        "import sys, os\ndef noisy():\n    print('oops', file=sys.stderr)\n    os.system('echo c >&2')\n    return 1"
+    )
     path = tmp_path / "lab.ipynb"
     cells = [
         new_code_cell("%load_ext course"),
