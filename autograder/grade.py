@@ -4,6 +4,7 @@ Takes STUDENT/NN-name/NN-name.ipynb, brings each into the class's submitted/ and
 course's steps (tidy, examine). A hand-in that is broken costs nobody else a grade: it gets its fair points and a line.
 """
 
+import copy
 import json
 import re
 import shutil
@@ -154,19 +155,37 @@ def grade(hand_in, classroom):
 
 def bring_in(hand_in, folder):
     """Put the hand-in into the class's submitted/ as a well-formed notebook that carries its remarks."""
-    notebook, remarks = (None, []) if not hand_in.path.is_file() else tidy.read_hand_in(hand_in.path)
-    if hand_in.path.is_symlink():
+    target = folder / f"{hand_in.lab}.ipynb"
+    if hand_in.path.resolve() == target.resolve() and target.is_file():
+        bring_in_place(hand_in, target)
+        return
+    content = written(hand_in, hand_in.path)
+    folder.mkdir(parents=True, exist_ok=True)
+    target.write_text(content)
+    stamp = hand_in.path.parent / "timestamp.txt"
+    if stamp.is_file() and not stamp.is_symlink():
+        shutil.copyfile(stamp, folder / stamp.name)
+
+
+def bring_in_place(hand_in, target):
+    """As above for what already lies in submitted/: what came in is kept beside, and read again by a later run."""
+    kept = target.with_name(f"{target.name}.as-handed-in")
+    if not kept.exists() or target.read_text(errors="replace") != written(copy.deepcopy(hand_in), kept):
+        shutil.copy2(target, kept)
+    target.write_text(written(hand_in, kept))
+
+
+def written(hand_in, path):
+    """The notebook to grade, as text, for the file at `path`; adds to the hand-in's remarks."""
+    if path.is_symlink():
         notebook, remarks = None, ["it is a link to another file"]
+    elif not path.is_file():
+        notebook, remarks = None, []
+    else:
+        notebook, remarks = tidy.read_hand_in(path)
     hand_in.remarks += remarks
     if notebook is None:
         hand_in.remarks.append("nothing could be graded: it counts as an empty lab")
         notebook = nbformat.v4.new_notebook(metadata=nbformat.from_dict(text.METADATA))
     notebook.metadata["course"] = nbformat.from_dict({"remarks": hand_in.remarks})
-    target = folder / f"{hand_in.lab}.ipynb"
-    if hand_in.path.resolve() == target.resolve() and target.exists():
-        shutil.copy2(target, folder / f"{hand_in.lab}.ipynb.as-handed-in")
-    folder.mkdir(parents=True, exist_ok=True)
-    nbformat.write(notebook, target)
-    stamp = hand_in.path.parent / "timestamp.txt"
-    if stamp.is_file() and stamp.resolve() != (folder / stamp.name).resolve():
-        shutil.copyfile(stamp, folder / stamp.name)
+    return nbformat.writes(notebook)

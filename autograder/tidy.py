@@ -67,14 +67,14 @@ def well_formed(data):
     if data.get("nbformat", 4) < 4:
         data = upgrade(nbformat.v3.to_notebook_json(nbformat.from_dict(data)))
     cells = []
-    for cell in data["cells"]:
+    for number, cell in enumerate(data["cells"]):
         source = cell.get("source", "")
         source = "".join(map(str, source)) if isinstance(source, list) else str(source)
         metadata = cell.get("metadata")
         metadata = metadata if isinstance(metadata, dict) else {}
         make = new_code_cell if cell.get("cell_type") == "code" else new_markdown_cell
         kept = {key: metadata[key] for key in ("nbgrader", "tags") if isinstance(metadata.get(key), dict | list)}
-        cells.append(make(source, metadata=nbformat.from_dict(kept)))
+        cells.append(make(source, metadata=nbformat.from_dict(kept), id=f"cell-{number}"))
     return new_notebook(cells=cells, metadata=nbformat.from_dict(text.METADATA))
 
 

@@ -160,9 +160,14 @@ def test_hand_ins_that_nbgrader_collected_are_graded_where_they_lie(mini, mini_s
     class_ = tmp_path / "class"
     put(class_ / "submitted", "ann", mini.hand_in())
     bad = put(class_ / "submitted", "bob", b"oops")
-    assert run(class_ / "submitted", class_)[0] == 0
-    assert scores(class_) == {"ann": 5, "bob": 0}
-    assert (bad.parent / f"{bad.name}.as-handed-in").read_bytes() == b"oops", "what came in is kept"
+    for _ in range(2):
+        status, rows, _ = run(class_ / "submitted", class_)
+        assert status == 0 and scores(class_) == {"ann": 5, "bob": 0}
+        assert rows["bob"]["remarks"][0] == "it is not a notebook"
+        assert (bad.parent / f"{bad.name}.as-handed-in").read_bytes() == b"oops", "what came in is kept"
+    put(class_ / "submitted", "bob", mini.hand_in())
+    run(class_ / "submitted", class_)
+    assert scores(class_) == {"ann": 5, "bob": 5}, "a newly collected try takes the place of the one before"
 
 
 def test_a_lab_that_changed_is_brought_up_to_date_in_the_class(mini, mini_solutions, tmp_path, monkeypatch):
