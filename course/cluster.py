@@ -5,6 +5,7 @@ behind. Importing this module is fast; starting engines imports ipyparallel.
 """
 
 import operator
+import os
 import threading
 import time
 from concurrent.futures import Future
@@ -19,16 +20,22 @@ _running = None
 _lock = threading.Lock()
 
 
+def _forget_in_fork():
+    """A forked child of the notebook has no engines: they are its parent's."""
+    global _running, _lock
+    _running = None
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_forget_in_fork)
+
+
 @dataclass
 class _Running:
     n: int
     cluster: object
     client: object
     view: object
-
-    def is_whole(self):
-        """Whether every engine that was started is still there."""
-        return len(self.client.ids) == self.n
 
     def stop(self):
         self.client.close(linger=0)
@@ -45,7 +52,7 @@ def start(n):
     global _running
     n = _checked(n)
     with _lock:
-        if _running and _running.n == n and _running.is_whole():
+        if _running and _running.n == n and _running.cluster.is_whole():
             print(f"{_engines(n)} already running.")
             return _running.view
         began = time.monotonic()
@@ -98,7 +105,10 @@ def _instead_of(before, n):
 def _start(n):
     from course.launchers import Cluster, Supervisor
 
-    supervisor = Supervisor()
+    try:
+        supervisor = Supervisor()
+    except (OSError, RuntimeError) as error:
+        raise Problem(f"{_engines(n)} did not start: {error}") from error
     cluster = Cluster(supervisor)
     try:
         client = _in_thread(_connected, cluster, n)
@@ -139,7 +149,9 @@ def _in_thread(coroutine, *args):
 
 
 def _view(client):
-    view = client[:]
+    from course.launchers import Engines
+
+    view = Engines(client=client, socket=client._mux_stream, targets=client.ids)
     view.block = True
     view.use_cloudpickle()
     try:

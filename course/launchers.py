@@ -1,9 +1,11 @@
-"""ipyparallel's local launchers, made to start their processes through the supervisor (`course/supervisor.py`).
+"""What the course changes in ipyparallel: its local launchers start their processes through the supervisor
+(`course/supervisor.py`), the interrupt button reaches the engines, and nobody waits for an engine that has ended.
 
 Imported when engines are first started, not before: ipyparallel takes a while. Starts one supervisor a set of
 engines, talks to it, and touches nothing else.
 """
 
+import functools
 import json
 import logging
 import os
@@ -26,6 +28,7 @@ from traitlets.config import Config
 from course import supervisor
 
 SECONDS_TO_ANSWER = 60  # a supervisor answers in milliseconds; a machine that swaps takes longer
+SECONDS_TO_STOP = 2  # after an interrupt; what is not Python code may never notice
 
 _open = weakref.WeakSet()  # supervisors of this process
 
@@ -41,6 +44,7 @@ class Supervisor:
         self.children = {}  # pid -> Child
         self._answers = {}  # key of a start request -> Future of its Child
         self._directory = Future()
+        self._last_words = ""
         self._sending = threading.Lock()
         self.connection, theirs = socket.socketpair()
         _open.add(self)
@@ -71,7 +75,10 @@ class Supervisor:
         """End every process that the supervisor started, and it too; returns when they have ended."""
         with suppress(OSError):  # it may have ended already
             self.connection.shutdown(socket.SHUT_WR)
-        self.process.wait(SECONDS_TO_ANSWER)
+        try:
+            self.process.wait(SECONDS_TO_ANSWER)
+        except subprocess.TimeoutExpired:
+            self.process.kill()  # Linux then kills what it started, and `_clean_up` elsewhere
 
     def _send(self, **message):
         with self._sending:
@@ -99,20 +106,20 @@ class Supervisor:
         elif "ended" in message:
             self.children[message["ended"]].end(message["status"])
         else:
-            logging.getLogger(__name__).error("supervisor: %s", message["failed"])
+            self._last_words = message["failed"]
 
     def _clean_up(self):
-        """Do what the supervisor could not, if it was killed."""
+        """Do what the supervisor could not, if it was killed, and wake whoever waits for its answer."""
         for child in self.children.values():
             if child.is_running():
                 with suppress(ProcessLookupError):
                     os.killpg(child.pid, signal.SIGKILL)  # each leads a group of its own
                 child.end(-signal.SIGKILL)
-        gone = RuntimeError("the supervising process has ended")
         for answer in [self._directory, *self._answers.values()]:
             if not answer.done():
-                answer.set_exception(gone)
-        shutil.rmtree(self._directory.result(), ignore_errors=True)
+                answer.set_exception(RuntimeError(f"the supervising process has ended. {self._last_words}"))
+        if not self._directory.exception():
+            shutil.rmtree(self._directory.result(), ignore_errors=True)
 
 
 def _forget_in_fork():
@@ -130,25 +137,28 @@ class Child:
     def __init__(self, handle, pid):
         self.pid = pid
         self._handle = handle
-        self._ended = threading.Event()
-        self._status = None
+        self._status = Future()
 
     def end(self, status):
         """Note that it has ended."""
-        self._status = status
-        self._ended.set()
+        self._status.set_result(status)
+
+    def when_ended(self, function):
+        """Call `function` once it has ended, in another thread."""
+        self._status.add_done_callback(lambda _: function())
 
     def is_running(self):
-        return not self._ended.is_set()
+        return not self._status.done()
 
     def send_signal(self, number):
         self._handle.signal(self.pid, number)
 
     def wait(self, timeout=None):
         """Its exit status, as in `subprocess`; raises psutil.TimeoutExpired."""
-        if not self._ended.wait(timeout):
-            raise psutil.TimeoutExpired(timeout, pid=self.pid)
-        return self._status
+        try:
+            return self._status.result(timeout)
+        except TimeoutError:
+            raise psutil.TimeoutExpired(timeout, pid=self.pid) from None
 
 
 class Cluster(ipyparallel.Cluster):
@@ -177,6 +187,10 @@ class Cluster(ipyparallel.Cluster):
             shutdown_atexit=False,  # the supervisor does that, and faster
             log=_quiet(),
         )
+
+    def is_whole(self):
+        """Whether controller and engines all run."""
+        return all(child.is_running() for child in self.handle.children.values())
 
     def last_words(self):
         """The end of what the processes wrote, for the person who has to find out why they did not start."""
@@ -228,6 +242,10 @@ class EngineLauncher(_Supervised, launcher.LocalEngineLauncher):
     def handle(self):
         return self.parent.parent.handle
 
+    def start(self):
+        super().start()
+        self.process.when_ended(self.parent.interrupt)  # the others may be waiting for it
+
     def find_args(self):
         return [*super().find_args(), f"--IPEngine.id={self.identifier}", "--IPEngine.timeout=60", "--log-level=WARN"]
 
@@ -236,3 +254,33 @@ class EngineSetLauncher(launcher.LocalEngineSetLauncher):
     """Several engines: `parent` is the Cluster."""
 
     launcher_class = EngineLauncher
+
+    def interrupt(self):
+        """Stop what the engines compute; an idle engine ignores it."""
+        with suppress(OSError):  # the supervisor is ending them all anyway
+            self.signal(signal.SIGINT)
+
+
+def _interrupting(method):
+    """A view's method that, when interrupted while it blocks, interrupts the engines too and raises the interrupt."""
+
+    @functools.wraps(method)
+    def call(self, *args, block=None, **kwargs):
+        block = self.block if block is None else block
+        result = method(self, *args, block=block, **kwargs)
+        if block and isinstance(result, ipyparallel.AsyncResult) and not result.done():
+            # a blocking call without its result: ipyparallel has swallowed the interrupt
+            self.client.send_signal(signal.SIGINT, targets=self.targets, block=False)
+            result.wait(SECONDS_TO_STOP)
+            raise KeyboardInterrupt
+        return result
+
+    return call
+
+
+class Engines(ipyparallel.DirectView):
+    """A view whose blocking calls pass an interrupt on to the engines, as ipyparallel does for `%px` only."""
+
+    _really_apply = _interrupting(ipyparallel.DirectView._really_apply)  # apply, push, pull, scatter, gather
+    execute = _interrupting(ipyparallel.DirectView.execute)
+    map = _interrupting(ipyparallel.DirectView.map)

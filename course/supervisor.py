@@ -23,7 +23,7 @@ import sys
 import tempfile
 import time
 import traceback
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
@@ -43,18 +43,14 @@ class Supervisor:
 
     def serve(self):
         """Do what comes in over the connection; returns when it closes."""
-        woken, wake = socket.socketpair()
-        wake.setblocking(False)
-        signal.set_wakeup_fd(wake.fileno())
-        signal.signal(signal.SIGCHLD, lambda *_: None)  # a handler, so that the wake-up byte is written
-        with selectors.DefaultSelector() as selector:
+        with ends_of_children() as ends, selectors.DefaultSelector() as selector:
             selector.register(self.connection, selectors.EVENT_READ)
-            selector.register(woken, selectors.EVENT_READ)
+            selector.register(ends, selectors.EVENT_READ)
             pending = b""
             while True:
                 ready = [key.fileobj for key, _ in selector.select()]
-                if woken in ready:
-                    woken.recv(4096)
+                if ends in ready:
+                    ends.recv(4096)
                     self.reap()
                 if self.connection in ready:
                     received = self.connection.recv(65536)
@@ -99,6 +95,23 @@ class Supervisor:
         """Send one message; a kernel that is gone does not mind missing it."""
         with suppress(OSError):
             self.connection.sendall(json.dumps(message).encode() + b"\n")
+
+
+@contextmanager
+def ends_of_children():
+    """A socket that becomes readable whenever a child ends."""
+    readable, writable = socket.socketpair()
+    with readable, writable:
+        writable.setblocking(False)
+        # Python's own handler deadlocks if it has a failed write to report while it is interrupted by the next
+        # signal: so no warning, and no signal once the socket is closed.
+        signal.set_wakeup_fd(writable.fileno(), warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        try:
+            yield readable
+        finally:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            signal.set_wakeup_fd(-1)
 
 
 def start(argv, env, cwd, output):
@@ -183,11 +196,12 @@ def controller(arguments):
 def supervise():
     """Serve the connection on standard input, then leave nothing behind."""
     prctl(PR_SET_CHILD_SUBREAPER, 1)  # orphans below us become our children, so none escapes
-    supervisor = Supervisor(socket.socket(fileno=0))
-    directory = tempfile.mkdtemp(prefix="course-engines-")
-    supervisor.tell(directory=directory)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    supervisor = Supervisor(socket.socket(fileno=0))
+    directory = None
     try:
+        directory = tempfile.mkdtemp(prefix="course-engines-")
+        supervisor.tell(directory=directory)
         supervisor.serve()
     except ConnectionResetError:
         pass
@@ -196,7 +210,8 @@ def supervise():
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         supervisor.end_all()
-        shutil.rmtree(directory, ignore_errors=True)
+        if directory:
+            shutil.rmtree(directory, ignore_errors=True)
 
 
 if __name__ == "__main__":
