@@ -159,12 +159,28 @@ def bring_in(hand_in, folder):
     if hand_in.path.resolve() == target.resolve() and target.is_file():
         bring_in_place(hand_in, target)
         return
+    stamp = timestamp(hand_in)
     content = written(hand_in, hand_in.path)
     folder.mkdir(parents=True, exist_ok=True)
     target.write_text(content)
-    stamp = hand_in.path.parent / "timestamp.txt"
-    if stamp.is_file() and not stamp.is_symlink():
-        shutil.copyfile(stamp, folder / stamp.name)
+    if stamp:
+        (folder / "timestamp.txt").write_text(stamp)
+
+
+def timestamp(hand_in):
+    """When it was handed in, as nbgrader's timestamp.txt beside it says; "" where there is none that can be read."""
+    from nbgrader.utils import parse_utc
+
+    path = hand_in.path.parent / "timestamp.txt"
+    if not path.is_file() or path.is_symlink():
+        return ""
+    stamp = path.read_text(errors="replace").strip()[:100]
+    try:
+        parse_utc(stamp)
+    except (ValueError, OverflowError):
+        hand_in.remarks.append(f"its timestamp.txt says '{stamp}', which is no time")
+        return ""
+    return stamp
 
 
 def bring_in_place(hand_in, target):

@@ -170,6 +170,17 @@ def test_hand_ins_that_nbgrader_collected_are_graded_where_they_lie(mini, mini_s
     assert scores(class_) == {"ann": 5, "bob": 5}, "a newly collected try takes the place of the one before"
 
 
+def test_the_time_of_a_hand_in_is_kept_and_nonsense_in_its_place_is_said(mini, mini_solutions, tmp_path):
+    hand_ins, class_ = tmp_path / "hand-ins", tmp_path / "class"
+    for student, stamp in [("ann", "2026-03-01 10:00:00 UTC"), ("bob", "yesterday"), ("eve", "")]:
+        (put(hand_ins, student, mini.hand_in()).parent / "timestamp.txt").write_text(stamp)
+    status, rows, _ = run(hand_ins, class_)
+    assert status == 0 and set(scores(class_).values()) == {5}
+    assert "which is no time" in rows["bob"]["remarks"][0]
+    with Gradebook(f"sqlite:///{class_}/gradebook.db") as book:
+        assert str(book.find_submission(LAB, "ann").timestamp).startswith("2026-03-01 10:00")
+
+
 def test_a_lab_that_changed_is_brought_up_to_date_in_the_class(mini, mini_solutions, tmp_path, monkeypatch):
     room = classroom.Classroom(tmp_path / "class")
     room.release(LAB)
