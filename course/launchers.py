@@ -15,6 +15,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import weakref
 from concurrent.futures import Future
 from contextlib import suppress
@@ -27,6 +28,7 @@ from traitlets.config import Config
 
 from course import supervisor
 
+PROFILE = "profile"  # folder of the engines' files
 SECONDS_TO_ANSWER = 60  # a supervisor answers in milliseconds; a machine that swaps takes longer
 SECONDS_TO_STOP = 2  # after an interrupt; what is not Python code may never notice
 
@@ -78,7 +80,7 @@ class Supervisor:
         try:
             self.process.wait(SECONDS_TO_ANSWER)
         except subprocess.TimeoutExpired:
-            self.process.kill()  # Linux then kills what it started, and `_clean_up` elsewhere
+            self.process.kill()  # `_clean_up` does the rest
 
     def _send(self, **message):
         with self._sending:
@@ -110,16 +112,30 @@ class Supervisor:
 
     def _clean_up(self):
         """Do what the supervisor could not, if it was killed, and wake whoever waits for its answer."""
+        if self.process.returncode:
+            while left := _processes_of(self.directory):
+                for process in left:
+                    with suppress(psutil.Error):
+                        process.kill()
+                time.sleep(0.01)
         for child in self.children.values():
             if child.is_running():
-                with suppress(ProcessLookupError):
-                    os.killpg(child.pid, signal.SIGKILL)  # each leads a group of its own
                 child.end(-signal.SIGKILL)
         for answer in [self._directory, *self._answers.values()]:
             if not answer.done():
                 answer.set_exception(RuntimeError(f"the supervising process has ended. {self._last_words}"))
         if not self._directory.exception():
             shutil.rmtree(self._directory.result(), ignore_errors=True)
+
+
+def _processes_of(directory):
+    """The processes that the supervisor of this directory started, and theirs: it is in their environment."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if process.environ().get("IPP_PROFILE_DIR") == str(directory / PROFILE):
+                found.append(process)
+    return found
 
 
 def _forget_in_fork():
@@ -172,7 +188,7 @@ class Cluster(ipyparallel.Cluster):
         super().__init__(
             controller=ControllerLauncher,
             engines=EngineSetLauncher,
-            profile_dir=str(handle.directory / "profile"),
+            profile_dir=str(handle.directory / PROFILE),
             cluster_file="",  # nobody else joins
             load_profile=False,
             config=Config(LocalEngineSetLauncher={"delay": 0}),
