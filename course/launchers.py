@@ -112,30 +112,36 @@ class Supervisor:
 
     def _clean_up(self):
         """Do what the supervisor could not, if it was killed, and wake whoever waits for its answer."""
+        if not self._directory.done():
+            self._directory.set_exception(self._ended())
+            return
         if self.process.returncode:
-            while left := _processes_of(self.directory):
-                for process in left:
-                    with suppress(psutil.Error):
-                        process.kill()
-                time.sleep(0.01)
+            _kill_all_of(self.directory)
         for child in self.children.values():
             if child.is_running():
                 child.end(-signal.SIGKILL)
-        for answer in [self._directory, *self._answers.values()]:
+        for answer in self._answers.values():
             if not answer.done():
-                answer.set_exception(RuntimeError(f"the supervising process has ended. {self._last_words}"))
-        if not self._directory.exception():
-            shutil.rmtree(self._directory.result(), ignore_errors=True)
+                answer.set_exception(self._ended())
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def _ended(self):
+        return RuntimeError(f"the supervising process has ended. {self._last_words}")
 
 
-def _processes_of(directory):
-    """The processes that the supervisor of this directory started, and theirs: it is in their environment."""
-    found = []
-    for process in psutil.process_iter():
-        with suppress(psutil.Error):
-            if process.environ().get("IPP_PROFILE_DIR") == str(directory / PROFILE):
-                found.append(process)
-    return found
+def _kill_all_of(directory):
+    """Kill the processes that the supervisor of this directory started, and theirs: it is in their environment."""
+    deadline = time.monotonic() + SECONDS_TO_ANSWER
+    while time.monotonic() < deadline:
+        found = False
+        for process in psutil.process_iter():
+            with suppress(psutil.Error):
+                if process.environ().get("IPP_PROFILE_DIR") == str(directory / PROFILE):
+                    found = True
+                    process.kill()
+        if not found:
+            return
+        time.sleep(0.01)
 
 
 def _forget_in_fork():
