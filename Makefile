@@ -1,0 +1,69 @@
+# make lab, make test, make bench: each makes the environment .venv first where it is missing or out of date.
+# Another Python 3.11 than the one in PATH: make lab PYTHON=/path/to/python3.11
+
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+ENV_PYTHON = .venv/bin/python
+PYTHON =
+
+# .venv/made is written last and holds the folder it was made for, so that neither a half-made environment nor one that
+# was moved (its scripts name their folder) is taken as ready.
+READY := $(shell test "$$(cat .venv/made 2>/dev/null)" = "$(CURDIR)" && $(ENV_PYTHON) -c "" 2>/dev/null && echo yes)
+
+.PHONY: lab test bench environment pins always
+
+lab: environment
+	@$(ENV_PYTHON) -m course.command lab
+
+test: instructors-clone environment
+	@echo "== ruff" && $(ENV_PYTHON) -m ruff check && $(ENV_PYTHON) -m ruff format --check
+	@echo "== course build --check" && $(ENV_PYTHON) -m course.command build --check
+	@echo "== pytest" && $(ENV_PYTHON) -m pytest
+
+bench: instructors-clone environment
+	@set -e; for bench in autograder/bench/[a-z]*.py; do \
+	  name=$$(basename "$$bench" .py); echo "== $$name"; $(ENV_PYTHON) -m course.command bench "$$name"; \
+	done
+
+.PHONY: instructors-clone
+instructors-clone:
+	@test -d tests || { echo "The tests are in the instructor's clone; what students receive has none: use make lab." >&2; exit 1; }
+
+environment: .venv/made
+
+.venv/made: requirements.txt pyproject.toml $(if $(READY),,always)
+	@set -e; fail() { echo "$$*" >&2; exit 1; }; \
+	if [ -e .venv/place ] && [ "$$(cat .venv/place)" != "$(CURDIR)" ]; then rm -rf .venv; fi; \
+	if ! $(ENV_PYTHON) -m pip --version >/dev/null 2>&1; then \
+	  for python in $(if $(PYTHON),"$(PYTHON)",python3.11 python3 python); do \
+	    if "$$python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null; then found=$$python; break; fi; \
+	  done; \
+	  [ "$$found" ] || fail "Python 3.11 was not found$(if $(PYTHON), at $(PYTHON)): install it," \
+	    "or name it as in: make $(or $(MAKECMDGOALS),lab) PYTHON=/path/to/python3.11"; \
+	  "$$found" -c 'import ensurepip, venv' 2>/dev/null || \
+	    fail "This Python has no module venv: install it (Debian and Ubuntu: apt install python3.11-venv), then run make again."; \
+	  echo "Making the environment .venv (once, a few minutes) ..."; \
+	  "$$found" -m venv --clear .venv >/dev/null 2>&1 || \
+	    fail "The environment .venv could not be made: is there room on the disk, and may you write in $(CURDIR)?"; \
+	fi; \
+	rm -f .venv/made; printf %s "$(CURDIR)" > .venv/place; \
+	: "a package without INSTALLER was cut off while it was unpacked: pip must not take it as installed"; \
+	for package in .venv/lib/python3.11/site-packages/*.dist-info; do \
+	  [ -e "$$package/INSTALLER" ] || rm -rf "$$package"; \
+	done; \
+	pip="$(ENV_PYTHON) -m pip --disable-pip-version-check --retries 2 install --no-input"; \
+	{ $$pip -r requirements.txt && $$pip --quiet --no-deps --no-build-isolation -e .; } 2>.venv/install.log || { \
+	  if grep -q -i "no space left" .venv/install.log; then why="The disk is full: make room"; \
+	  elif grep -q -i -E "connection|resolution|timed out|network|proxy" .venv/install.log; then \
+	    why="The packages could not be fetched: connect to the network"; \
+	  else why="The packages could not be installed: read the reason in .venv/install.log, mend it"; fi; \
+	  fail "$$why, then run make again; it goes on where it stopped."; \
+	}; \
+	printf %s "$(CURDIR)" > .venv/made
+
+# Writes requirements.txt anew from the newest versions that pyproject.toml allows.
+pins:
+	@set -e; dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
+	$(or $(PYTHON),python3.11) -m venv "$$dir"; \
+	"$$dir/bin/python" -m pip install "setuptools>=77" -e ".[dev]"; \
+	{ echo "# Made by \`make pins\`: every package of the environment, for Python 3.11."; \
+	  "$$dir/bin/python" -m pip freeze --all --exclude-editable --exclude pip | sed 's/+[^ ;]*//'; } > requirements.txt
