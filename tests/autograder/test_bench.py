@@ -1,0 +1,94 @@
+"""The command `course bench`, with a bench that only counts, and the bench of engine starts on made-up times."""
+
+import argparse
+import json
+import sys
+import types
+
+import pytest
+
+from autograder import bench
+from autograder.bench import cluster
+from course.errors import Problem
+
+
+@pytest.fixture
+def counting(monkeypatch):
+    """The only bench there is counts to three."""
+    module = types.ModuleType("autograder.bench.counting", "How far one can count.\n\nNot far.")
+    module.rows = lambda: ({"number": n, "odd": bool(n % 2)} for n in (1, 2, 3))
+    module.summary = lambda rows: {"most": max(row["number"] for row in rows), "met": True}
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr(bench, "names", lambda: ["counting"])
+
+
+def run(*arguments):
+    parser = argparse.ArgumentParser()
+    bench.add_arguments(parser)
+    return bench.run(parser.parse_args(arguments))
+
+
+def test_without_a_name_every_bench_runs_and_shows_a_table(counting, capsys):
+    run()
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "counting: How far one can count."
+    assert [line.split() for line in lines[2:6]] == [["number", "odd"], ["1", "yes"], ["2", "no"], ["3", "yes"]]
+    assert [line.strip() for line in lines[-3:-1]] == ["most: 3", "met: yes"]
+
+
+def test_with_json_each_line_is_an_object_and_the_summary_is_the_last(counting, capsys):
+    run("counting", "--json")
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["number"] for row in rows[:-1]] == [1, 2, 3]
+    assert rows[-1] == {"bench": "counting", "summary": True, "most": 3, "met": True}
+
+
+def test_an_unknown_name_gets_the_names_that_there_are(counting):
+    with pytest.raises(Problem, match=r"there is no bench 'nope'; there are: counting\."):
+        run("nope")
+
+
+def test_the_benches_in_the_folder_are_found_and_say_what_they_measure():
+    assert {"cluster", "labs"} <= set(bench.names())
+    assert cluster.__doc__.strip()
+
+
+def starts(theirs, ours):
+    pairs = enumerate(zip(theirs, ours, strict=True))
+    return [
+        {"pair": pair, "way": way, "load": 1.0, "seconds": seconds}
+        for pair, both in pairs
+        for way, seconds in zip(("ipyparallel", "course"), both, strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("ours", "left", "ratio", "met"),
+    [
+        ([2, 2, 2, 2, 9], 0, 0.25, True),  # the median of the ratios, so one slow start does not matter
+        ([2, 2, 2, 2, 2], 1, 0.25, False),
+        ([5, 5, 5, 2, 2], 0, 0.625, False),
+        ([2, 2, 2, 2, None], 0, 0.25, False),
+    ],
+)
+def test_a_faster_start_that_never_fails_and_leaves_nothing_meets_the_bound(ours, left, ratio, met):
+    summary = cluster.summary([*starts([8] * 5, ours), {"killed": "idle", "processes": 18, "left": left}])
+    assert (summary["ratio"], summary["leftovers"], summary["met"]) == (ratio, left, met)
+
+
+def test_a_start_of_theirs_that_fails_is_counted_and_its_pair_left_out():
+    summary = cluster.summary(starts([None, 8, 8, 8, 8], [100, 2, 2, 2, 2]))
+    assert summary["failed"] == {"ipyparallel": 1, "course": 0}
+    assert (summary["ratio"], summary["met"]) == (0.25, True)
+
+
+def test_a_start_is_timed_and_a_killed_kernel_leaves_nothing(monkeypatch):
+    assert cluster.seconds("course") > 0
+    killed = cluster.killed("busy")
+    assert killed["processes"] > 4
+    assert killed["left"] == 0
+
+
+def test_a_start_that_fails_has_no_time(monkeypatch):
+    monkeypatch.setitem(cluster.STARTS, "course", "1 / 0")
+    assert cluster.seconds("course") is None

@@ -1,0 +1,91 @@
+"""What `course doctor` says: in words, only what it tried, and without touching a notebook's engines."""
+
+import argparse
+import json
+import subprocess
+
+import pytest
+
+from course import doctor
+
+
+@pytest.fixture(scope="module")
+def report():
+    return doctor.check()
+
+
+@pytest.fixture
+def nothing_installed(monkeypatch):
+    monkeypatch.setattr(doctor, "ran", lambda *_: None)
+    monkeypatch.setattr(doctor, "version", lambda _: None)
+
+
+def test_it_starts_two_engines_and_says_in_how_many_seconds(report):
+    (engines,) = (finding for finding in report if finding.what == "engines")
+    assert engines.state == "works"
+    assert engines.found.startswith("two started and answered in ")
+
+
+def test_every_state_is_a_word_and_what_is_absent_says_how_to_get_it(report):
+    assert {finding.state for finding in report} <= {"works", "missing", "not needed yet"}
+    assert all(bool(finding.get) == (finding.state != "works") for finding in report)
+
+
+def test_all_that_the_labs_need_is_there(report):
+    assert str(report).endswith("Labs 01 and 02 have all they need.")
+    assert [f.what for f in report][:5] == ["Python", "cores", "memory", "disk", "engines"]
+    assert {"GPUs", "MPI", "Horovod", "sandbox", "browser"} <= {finding.what for finding in report}
+
+
+def test_a_notebook_shows_a_table_with_headings_and_a_terminal_the_same_words(report):
+    page = report._repr_html_()
+    assert page.count("<th scope='row'") == len(report)
+    assert all(finding.found in str(report) for finding in report)
+    assert repr(report) == str(report)
+
+
+def test_what_no_lab_uses_is_not_needed_yet_and_claims_nothing(nothing_installed):
+    for look in (doctor.gpus, doctor.mpi, doctor.horovod, doctor.sandbox):
+        finding = look()
+        assert finding.state == "not needed yet"
+        assert "not " in finding.found or "fails" in finding.found
+        assert finding.get
+
+
+def test_gpus_are_named_as_nvidia_smi_names_them(monkeypatch):
+    monkeypatch.setattr(doctor, "ran", lambda *_: "NVIDIA H200, 143771 MiB\nNVIDIA H200, 143771 MiB")
+    assert doctor.gpus().found == "NVIDIA H200, 143771 MiB; NVIDIA H200, 143771 MiB"
+
+
+def test_engines_that_do_not_start_are_missing_and_the_command_fails(monkeypatch, capsys):
+    monkeypatch.setattr(doctor, "TRIAL", "raise OSError('no more processes')")
+    broken = doctor.Report([doctor.python(), doctor.engines()])
+    monkeypatch.setattr(doctor, "check", lambda: broken)
+    assert broken[1].found == "two engines did not start: OSError: no more processes"
+    assert doctor.run(argparse.Namespace(json=False)) == 1
+    assert capsys.readouterr().out.endswith("Labs 01 and 02 need what is missing: engines.\n")
+
+
+def test_engines_that_hang_are_missing(monkeypatch):
+    monkeypatch.setattr(doctor, "PATIENCE", 0.5)
+    monkeypatch.setattr(doctor, "TRIAL", "import time; time.sleep(60)")
+    assert doctor.engines().state == "missing"
+
+
+def test_json_has_one_object_a_line(report, monkeypatch, capsys):
+    monkeypatch.setattr(doctor, "check", lambda: report)
+    assert doctor.run(argparse.Namespace(json=True)) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [set(line) for line in lines] == [{"what", "state", "found", "get"}] * len(report)
+
+
+def test_a_program_that_fails_or_hangs_counts_as_absent(monkeypatch):
+    assert doctor.ran("false") is None
+    assert doctor.ran("no-such-program") is None
+    assert doctor.ran("echo", "here") == "here"
+
+    def hang(*_, **__):
+        raise subprocess.TimeoutExpired("echo", 30)
+
+    monkeypatch.setattr(subprocess, "run", hang)
+    assert doctor.ran("echo", "here") is None
