@@ -57,7 +57,7 @@ def curves(series, *, x, y, title, log_x=False, log_y=False):
     """
     series = _as_arrays(series)
     figure, axes = _figure(x, y, title)
-    sentences = [f"{title}. Across: {_axis(x, log_x)}. Up: {_axis(y, log_y)}."]
+    sentences = [f"{_sentence(title)} Across: {_axis(x, log_x)}. Up: {_axis(y, log_y)}."]
     last = {}
     for i, (name, (xs, ys)) in enumerate(series.items()):
         drawn = (np.abs(xs) < HUGE) & (np.abs(ys) < HUGE)
@@ -91,16 +91,16 @@ def scatter(points, lines=None, *, x, y, title):
     """
     points, lines = _as_arrays(points), _as_arrays(lines or {})
     figure, axes = _figure(x, y, title)
-    sentences = [f"{title}. Across: {x}. Up: {y}."]
+    sentences = [f"{_sentence(title)} Across: {x}. Up: {y}."]
     for i, (name, (xs, ys)) in enumerate(points.items()):
-        # Points take colours from the palette's other end, so that lines and points differ.
+        # Small open grey marks first, large filled purple ones second: no line looks like either.
         axes.plot(
             xs,
             ys,
             linestyle="none",
             marker=MARKERS[i % len(MARKERS)],
-            markersize=5,
-            markerfacecolor="none",
+            markersize=[5, 8][i % 2],
+            markerfacecolor=["none", COLOURS[4]][i % 2],
             color=["#595959", COLOURS[4]][i % 2],
             label=name,
         )
@@ -142,18 +142,18 @@ def surface(loss, gradient, xs, ys, *, path=None, x, y, title):
         raise ValueError("the loss is not a finite number everywhere in this window: choose a smaller one.")
     figure, axes = _figure(x, y, title)
     low, high = heights.min(), heights.max()
-    # Evenly spaced ratios above the lowest value show the valley's floor as well as its walls.
-    levels = [low + (high - low) * ratio for ratio in np.geomspace(2e-3, 0.8, 8)]
     if high > low:
+        levels = _levels(low, high)
         contours = axes.contour(across, up, heights, levels=levels, colors="#767676", linewidths=1)
-        for label in axes.clabel(contours, fmt=number, fontsize=10, colors="#404040"):
+        # The innermost contours are often too small for their labels.
+        for label in axes.clabel(contours, levels[2:], fmt="%.4g", fontsize=10, colors="#404040"):
             label.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1})
             label.set_zorder(4)
     _arrows(axes, gradient, xs, ys)
 
     row, column = np.unravel_index(np.argmin(heights), heights.shape)
     sentences = [
-        f"{title}. Across: {x}, {number(xs[0])} to {number(xs[1])}. Up: {y}, {number(ys[0])} to "
+        f"{_sentence(title)} Across: {x}, {number(xs[0])} to {number(xs[1])}. Up: {y}, {number(ys[0])} to "
         f"{number(ys[1])}. In this window the loss is lowest, {number(low)}, near "
         f"({number(across[column])}, {number(up[row])}), and highest, {number(high)}. Arrows point "
         "downhill; all are drawn equally long."
@@ -221,6 +221,13 @@ def _line(axes, i, xs, ys, name, marked=True):
     )
 
 
+def _levels(low, high):
+    """Heights of contours: even ratios above the lowest, so that floor and walls both show; short where possible."""
+    exact = [low + (high - low) * ratio for ratio in np.geomspace(2e-3, 0.8, 8)]
+    short = sorted({float(f"{level:.1e}") for level in exact})
+    return short if len(short) == len(exact) and short[0] > low and short[-1] < high else exact
+
+
 def _arrows(axes, gradient, xs, ys):
     """Minus the gradient on a coarse grid, each arrow as long as the others on the page."""
     width, height = xs[1] - xs[0], ys[1] - ys[0]
@@ -253,6 +260,10 @@ def _as_arrays(series):
             )
         arrays[name] = (xs, ys)
     return arrays
+
+
+def _sentence(title):
+    return title if title[-1:] in ".!?" else f"{title}."
 
 
 def _axis(label, logarithmic):
@@ -288,7 +299,7 @@ def _describe_curve(name, xs, ys, left_out):
 def _describe_path(path, loss, xs, ys):
     start, end = path[0], path[-1]
     text = (
-        f"The path takes {len(path) - 1} steps from ({number(start[0])}, {number(start[1])}), loss "
+        f"The path goes through {len(path)} points, from ({number(start[0])}, {number(start[1])}), loss "
         f"{number(loss(start))}, to ({number(end[0])}, {number(end[1])}), loss {number(loss(end))}."
     )
     inside = (path >= [xs[0], ys[0]]).all(axis=1) & (path <= [xs[1], ys[1]]).all(axis=1)

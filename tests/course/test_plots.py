@@ -115,7 +115,7 @@ def test_a_curve_that_shoots_off_does_not_squash_the_points():
 def test_a_surface_tells_its_lowest_point_and_the_path():
     text = a_plot_of_each_kind()[2].text
     assert "lowest, 0, near (0, 0)" in text
-    assert "The path takes 2 steps from (3, 1), loss 19, to (0.3, 0.1), loss 0.19." in text
+    assert "The path goes through 3 points, from (3, 1), loss 19, to (0.3, 0.1), loss 0.19." in text
 
 
 def test_a_surface_says_when_the_path_leaves_the_picture():

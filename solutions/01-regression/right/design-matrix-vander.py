@@ -1,0 +1,3 @@
+# task: design-matrix
+def design_matrix(x, degree):
+    return np.vander(x, degree + 1, increasing=True)

@@ -1,0 +1,3 @@
+# task: largest-gamma
+def largest_gamma(H):
+    return 2 / np.linalg.norm(H, 2)

@@ -1,0 +1,6 @@
+# task: predict
+def predict(m, b, x):
+    values = []
+    for one in x:
+        values.append(b + one * m)
+    return values

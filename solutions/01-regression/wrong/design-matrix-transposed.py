@@ -1,0 +1,5 @@
+# task: design-matrix
+# loses: design-matrix-check
+# hint: rows and columns
+def design_matrix(x, degree):
+    return np.array([x**k for k in range(degree + 1)])

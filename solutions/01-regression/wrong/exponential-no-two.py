@@ -1,0 +1,8 @@
+# task: exponential
+# loses: exponential-check
+# hint: factor 2
+def exponential_gradient(theta, x, y):
+    N, r = theta
+    growth = np.exp(r * x)
+    residuals = y - N * growth
+    return np.array([-np.sum(residuals * growth), -np.sum(residuals * N * x * growth)])

@@ -1,0 +1,7 @@
+# task: fit-line
+# loses: fit-line-check, fit-line-engel-check
+# hint: first multiply, then add
+def fit_line(x, y):
+    matrix = np.array([[np.sum(x**2), np.sum(x)], [np.sum(x), len(x)]])
+    right_side = np.array([np.sum(x) * np.sum(y), np.sum(y)])
+    return np.linalg.solve(matrix, right_side)

@@ -1,0 +1,7 @@
+# task: gradient
+# loses: gradient-check
+# hint: the factor 2
+def gradient(theta, x, y):
+    m, b = theta
+    residuals = y - (m * x + b)
+    return np.array([np.sum(residuals * x), np.sum(residuals)])

@@ -1,0 +1,7 @@
+# task: gradient
+# loses: gradient-check
+# hint: lacks its x
+def gradient(theta, x, y):
+    m, b = theta
+    residuals = y - (m * x + b)
+    return np.array([-2 * np.sum(residuals), -2 * np.sum(residuals)])

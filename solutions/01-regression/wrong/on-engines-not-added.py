@@ -1,0 +1,7 @@
+# task: on-engines
+# loses: on-engines-check, on-engines-engel-check
+# hint: these are the four parts
+def gradient_on_engines(engines, part, theta, shards):
+    xs = [x for x, y in shards]
+    ys = [y for x, y in shards]
+    return engines.map_sync(part, [theta] * len(shards), xs, ys)

@@ -1,0 +1,7 @@
+# task: shards
+# loses: shards-check
+# hint: spread the rest
+def shards(x, y, k):
+    size = len(x) // k
+    edges = [i * size for i in range(k)] + [len(x)]
+    return [(x[edges[i] : edges[i + 1]], y[edges[i] : edges[i + 1]]) for i in range(k)]
