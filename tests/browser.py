@@ -1,0 +1,123 @@
+"""A real JupyterLab, started as students start it, and a real browser that works in it as they do."""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+CHROMIUM = "/usr/bin/chromium"
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+PATIENCE = 90_000  # ms; a loaded machine is slow, and nothing here is a measurement
+
+
+def need_chromium():
+    """Skip where there is no browser; in continuous integration its absence is a failure."""
+    if not Path(CHROMIUM).exists():
+        if os.environ.get("CI") == "true":
+            pytest.fail("chromium is missing: install Debian's package of that name")
+        pytest.skip("chromium is not installed (Debian's package of that name)")
+
+
+@contextlib.contextmanager
+def jupyterlab(root, settings):
+    """`course lab` in the folder `root`: yields the URL it prints; ends it with one Ctrl-C."""
+    settings.mkdir(parents=True)
+    tracker = settings / "@jupyterlab" / "notebook-extension" / "tracker.jupyterlab-settings"
+    tracker.parent.mkdir(parents=True)
+    # all cells in the page, also those out of sight, so that a test can look at them
+    tracker.write_text(json.dumps({"windowingMode": "none"}))
+    environment = os.environ | {
+        "BROWSER": "true",
+        "PYTHONPATH": str(root),
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "JUPYTERLAB_SETTINGS_DIR": str(settings),
+        "JUPYTERLAB_WORKSPACES_DIR": str(settings / "workspaces"),
+    }
+    log = (root / "jupyterlab.log").open("w+")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "course.command", "lab"],
+        cwd=root, env=environment, stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
+    )  # fmt: skip
+    try:
+        yield address(process, root / "jupyterlab.log")
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGINT)
+        process.wait(60)
+        log.close()
+
+
+def address(process, log):
+    """The URL with its token, once JupyterLab has printed it."""
+    end = time.monotonic() + PATIENCE / 1000
+    while time.monotonic() < end and process.poll() is None:
+        found = re.search(r"http://(?:127\.0\.0\.1|localhost):\d+/\S*token=\w+", log.read_text())
+        if found:
+            return found[0]
+        time.sleep(0.1)
+    raise AssertionError(f"JupyterLab did not come up:\n{log.read_text()}")
+
+
+def copy_of_the_course(folder):
+    """What students receive, in `folder`, so that nobody's own work/ is touched."""
+    for name in ("course", "labs", "datasets"):
+        shutil.copytree(Path(__file__).parent.parent / name, folder / name)
+
+
+class Notebook:
+    """One notebook open in the browser, worked in by mouse and keyboard."""
+
+    def __init__(self, page, url, path):
+        self.page = page
+        base, query = url.split("?", 1)
+        page.goto(f"{base.split('/lab')[0]}/lab/tree/{path}?{query}")
+        page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=PATIENCE)
+        self.idle()
+
+    def idle(self):
+        """Wait until the kernel has nothing to do."""
+        self.page.wait_for_selector(
+            ".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook-ExecutionIndicator[data-status='idle']",
+            timeout=PATIENCE,
+        )
+
+    def cell(self, words):
+        """The first code cell whose source has these words."""
+        cells = self.page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-CodeCell")
+        return cells.filter(has=self.page.locator(".jp-InputArea", has_text=words)).first
+
+    def write(self, cell, source):
+        """Put `source` in the place of what the cell holds, as by paste."""
+        cell.locator(".cm-content").click()
+        self.page.keyboard.press("Control+a")
+        self.page.keyboard.insert_text(source)
+
+    def run(self, cell):
+        """Run a cell; returns what it shows."""
+        cell.locator(".jp-InputPrompt").first.click()
+        before = cell.locator(".jp-InputPrompt").first.inner_text()
+        self.page.keyboard.press("Control+Enter")
+        self.page.wait_for_function(
+            "([e, before]) => { const t = e.innerText; return t !== before && /\\[\\d+\\]/.test(t) }",
+            arg=[cell.locator(".jp-InputPrompt").first.element_handle(), before],
+            timeout=PATIENCE,
+        )
+        self.idle()
+        outputs = cell.locator(".jp-OutputArea-output")
+        return "\n".join(outputs.all_inner_texts())

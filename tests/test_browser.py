@@ -1,0 +1,102 @@
+"""Lab 01 worked through in JupyterLab in a real browser: wrong first, then right, validated and handed in."""
+
+import nbformat
+import psutil
+import pytest
+from playwright.sync_api import sync_playwright
+
+from autograder import answers, build, text
+from tests import browser
+
+LAB = "01-regression"
+
+
+@pytest.fixture(scope="module")
+def shots(tmp_path_factory):
+    """Where screenshots go, to be looked at."""
+    return tmp_path_factory.mktemp("screenshots")
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    browser.need_chromium()
+    root = tmp_path_factory.mktemp("student")
+    browser.copy_of_the_course(root)
+    with browser.jupyterlab(root, root / "settings") as url:
+        yield root, url
+    assert [
+        p.cmdline() for p in psutil.process_iter(["cmdline"]) if str(root) in " ".join(p.info["cmdline"] or [])
+    ] == []
+
+
+@pytest.fixture(scope="module")
+def page(course):
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=browser.CHROMIUM, args=browser.FLAGS)
+        page = chromium.new_page(viewport={"width": 1280, "height": 1000})
+        page.set_default_timeout(browser.PATIENCE)
+        yield page
+        chromium.close()
+
+
+def test_the_way_in_looks_at_the_machine(course, page, shots):
+    notebook = browser.Notebook(page, course[1], "index.ipynb")
+    shown = notebook.run(notebook.cell("doctor.check"))
+    assert "engines" in shown.lower()
+    page.screenshot(path=shots / "index.png")
+
+
+def test_lab_01_wrong_first_then_right(course, page, shots):
+    """Every task gets a wrong answer, is told what is wrong, gets the right one and passes."""
+    notebook = browser.Notebook(page, course[1], f"{LAB}/{LAB}.ipynb")
+    solution = build.solved(LAB)
+    wrong = {answer.task: answer for answer in reversed(answers.answers(LAB)) if not answer.right}
+    of_check = text.tasks_of_checks(solution.cells)
+    # the notebook in the page has the lab's cells in the lab's order
+    cells = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Cell")
+    assert cells.count() == len(solution.cells)
+    for number, cell in enumerate(solution.cells):
+        here = cells.nth(number)
+        if cell.cell_type == "code" and text.nbgrader(cell).get("locked") and not text.is_check(cell):
+            notebook.run(here)
+        elif text.is_task(cell):
+            task, line = cell.id, here
+            checks = [n for n, c in enumerate(solution.cells) if of_check.get(c.id) == task]
+            if task in wrong:
+                notebook.write(line, wrong[task].source)
+                notebook.run(line)
+                losing = next(n for n in checks if solution.cells[n].id in wrong[task].loses)
+                assert wrong[task].hint in notebook.run(cells.nth(losing)), f"no hint for {wrong[task].name}"
+                page.screenshot(path=shots / f"wrong-{task}.png")
+            notebook.write(line, cell.source)
+            notebook.run(line)
+            for check in checks:
+                assert "passed" in notebook.run(cells.nth(check)), solution.cells[check].id
+        elif text.is_measure(cell) and "plots." in cell.source and "engines" not in cell.source:
+            notebook.run(here)
+            assert here.locator("figure img[alt]").count() >= 1, cell.source
+            page.screenshot(path=shots / f"picture-{number}.png")
+    page.keyboard.press("Control+s")
+
+
+def test_validate_says_what_is_still_open_and_the_button_hands_in(course, page, shots):
+    root, _ = course
+    panel = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
+    panel.get_by_role("button", name="Validate").click()
+    dialog = page.locator(".jp-Dialog")
+    dialog.wait_for()
+    page.screenshot(path=shots / "validate.png")
+    # both questions in words are still unanswered, and nothing else is amiss
+    assert "did not provide a response" in dialog.inner_text()
+    assert "AssertionError" not in dialog.inner_text()
+    page.keyboard.press("Escape")
+    notebook_cells = panel.locator(".jp-Cell")
+    last = notebook_cells.nth(notebook_cells.count() - 1)
+    last.locator(".jp-InputPrompt").first.click()
+    page.keyboard.press("Control+Enter")
+    last.get_by_role("button", name="Hand in").click()
+    last.get_by_text("hand-ins").first.wait_for()
+    page.screenshot(path=shots / "handed-in.png")
+    (handed_in,) = (root / "work" / "hand-ins").iterdir()
+    notebook = nbformat.read(handed_in, as_version=4)
+    assert {c.source for c in notebook.cells} >= {c.source for c in build.solved(LAB).cells if text.is_task(c)}
