@@ -5,11 +5,12 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 ENV_PYTHON = .venv/bin/python
 PYTHON =
 
-# .venv/made is written last and holds the folder it was made for, so that neither a half-made environment nor one that
-# was moved (its scripts name their folder) is taken as ready.
-READY := $(shell test "$$(cat .venv/made 2>/dev/null)" = "$(CURDIR)" && $(ENV_PYTHON) -c "" 2>/dev/null && echo yes)
+# .venv/made is written last and holds what the environment was made for: this folder (scripts in it name their folder)
+# and these pins. So neither a half-made nor a moved nor an outdated environment is taken as ready.
+WANTED := $(CURDIR) $(shell cat requirements.txt pyproject.toml | cksum)
+READY := $(shell test "$$(cat .venv/made 2>/dev/null)" = "$(WANTED)" && $(ENV_PYTHON) -c "" 2>/dev/null && echo yes)
 
-.PHONY: lab test bench environment pins always
+.PHONY: lab test bench environment made pins
 
 lab: environment
 	@$(ENV_PYTHON) -m course.command lab
@@ -26,10 +27,10 @@ bench: instructors-clone environment
 instructors-clone:
 	@test -d tests || { echo "The tests are in the instructor's clone; what students receive has none: use make lab." >&2; exit 1; }
 
-environment: .venv/made
+environment: $(if $(READY),,made)
 
-.venv/made: requirements.txt pyproject.toml $(if $(READY),,always)
-	@set -e; fail() { echo "$$*" >&2; exit 1; }; \
+made:
+	@set -e; found=; fail() { echo "$$*" >&2; exit 1; }; \
 	if [ -e .venv/place ] && [ "$$(cat .venv/place)" != "$(CURDIR)" ]; then rm -rf .venv; fi; \
 	if ! $(ENV_PYTHON) -m pip --version >/dev/null 2>&1; then \
 	  for python in $(if $(PYTHON),"$(PYTHON)",python3.11 python3 python); do \
@@ -56,7 +57,7 @@ environment: .venv/made
 	  else why="The packages could not be installed: read the reason in .venv/install.log, mend it"; fi; \
 	  fail "$$why, then run make again; it goes on where it stopped."; \
 	}; \
-	printf %s "$(CURDIR)" > .venv/made
+	printf %s "$(WANTED)" > .venv/made
 
 # Writes requirements.txt anew from the newest versions that pyproject.toml allows.
 pins:

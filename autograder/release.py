@@ -61,13 +61,14 @@ def earlier_files(folder):
 
 
 def write(files, earlier, folder):
-    """Bring `folder` from the files `earlier` to `files`; the manifest is written first, so that a broken-off run can
-    be repeated."""
+    """Bring `folder` from the files `earlier` to `files`."""
     folder.mkdir(parents=True, exist_ok=True)
+    # First of all, so that a run that breaks off can be repeated.
     (folder / MANIFEST).write_text(json.dumps(sorted(map(str, {*files, *earlier})), indent=1))
     for path in set(earlier) - set(files):
         (folder / path).unlink(missing_ok=True)
     for path in files:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(HOME / path, folder / path)
+        if not (folder / path).exists() or (folder / path).read_bytes() != (HOME / path).read_bytes():
+            shutil.copy(HOME / path, folder / path)
     (folder / MANIFEST).write_text(json.dumps(sorted(map(str, files)), indent=1))

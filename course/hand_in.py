@@ -107,7 +107,7 @@ def exchange(home):
 
 
 def is_open(app):
-    """Whether an exchange is set up: a course has a name, and its shared folder (or another kind of exchange) is there."""
+    """Whether an exchange is set up: the course has a name, and the shared folder (or another kind) is there."""
     from nbgrader.exchange.default import ExchangeSubmit
 
     if not app.coursedir.course_id:

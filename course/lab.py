@@ -45,11 +45,10 @@ def run(args):
     token = secrets.token_hex(24)
     for number in SIGNALS:
         signal.signal(number, stop)
-    server = subprocess.Popen(
-        command(port), env=environment(token), cwd=work.HOME / "work", start_new_session=True, stdin=subprocess.DEVNULL
-    )
+    log = work.HOME / "work" / f".jupyterlab-{port}.log"
+    server = start(port, token, log)
     try:
-        wait_until_it_answers(server, port, token)
+        wait_until_it_answers(server, port, token, log)
         print(f"JupyterLab: http://127.0.0.1:{port}/lab/tree/index.ipynb?token={token}\nCtrl-C ends it.", flush=True)
         status = server.wait()
     except Stopped:
@@ -68,6 +67,20 @@ class Stopped(BaseException):
 
 def stop(number, frame):
     raise Stopped
+
+
+def start(port, token, log):
+    """The server's process; in a session of its own, so that a Ctrl-C in the terminal reaches `course lab` alone."""
+    with log.open("w") as file:
+        return subprocess.Popen(
+            command(port),
+            env=environment(token),
+            cwd=work.HOME / "work",
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=file,
+            start_new_session=True,
+        )
 
 
 def free_port():
@@ -96,7 +109,6 @@ def command(port):
         "LabApp.news_url": None,
         "LabApp.check_for_updates_class": "jupyterlab.handlers.announcements.NeverCheckForUpdate",
         "LabApp.extension_manager": "readonly",
-        "Application.log_level": "ERROR",
     }
     return [sys.executable, "-m", "jupyterlab", *(f"--{name}={value}" for name, value in settings.items())]
 
@@ -112,14 +124,14 @@ def environment(token):
     return os.environ | {"PATH": path, "JUPYTER_TOKEN": token}
 
 
-def wait_until_it_answers(server, port, token):
+def wait_until_it_answers(server, port, token, log):
     """Returns once the server answers; raises Problem where it ended or stays silent."""
     request = urllib.request.Request(f"http://127.0.0.1:{port}/api/status", headers={"Authorization": f"token {token}"})
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # a proxy cannot reach this address
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         if server.poll() is not None:
-            raise Problem("JupyterLab did not start: the reason is in the lines above.")
+            raise Problem(f"JupyterLab did not start: the reason is at the end of {log}.")
         with contextlib.suppress(OSError), direct.open(request, timeout=5):
             return
         time.sleep(0.1)
