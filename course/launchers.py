@@ -269,7 +269,14 @@ class EngineLauncher(_Supervised, launcher.LocalEngineLauncher):
         self.process.when_ended(self.parent.interrupt)  # the others may be waiting for it
 
     def find_args(self):
-        return [*super().find_args(), f"--IPEngine.id={self.identifier}", "--IPEngine.timeout=60", "--log-level=WARN"]
+        command = [sys.executable, "-P", supervisor.__file__, "engine"]
+        return [
+            *command,
+            *self.engine_args,
+            f"--IPEngine.id={self.identifier}",
+            "--IPEngine.timeout=60",
+            "--log-level=WARN",
+        ]
 
 
 class EngineSetLauncher(launcher.LocalEngineSetLauncher):

@@ -13,6 +13,7 @@ signal's number, as in `subprocess`) and, as last words, `{"failed": TRACEBACK}`
 import ctypes
 import json
 import os
+import pickle
 import runpy
 import selectors
 import shutil
@@ -193,6 +194,39 @@ def controller(arguments):
     runpy.run_module("ipyparallel.controller", run_name="__main__", alter_sys=True)
 
 
+def engine(arguments):
+    """Be an ipyparallel engine, its nanny forked from here: to start that as a program costs as much as the engine."""
+    from ipyparallel.engine import app
+
+    app.start_nanny = nanny_forked_now()
+    app.main(arguments)
+
+
+def nanny_forked_now():
+    """What takes the place of ipyparallel's `start_nanny`. It forks at once, while there are no threads yet."""
+    from ipyparallel.engine.nanny import KernelNanny
+
+    ours, theirs = socket.socketpair()
+    parent = os.getpid()
+    if not os.fork():
+        ours.close()
+        os.setsid()
+        with theirs.makefile("rb") as orders:
+            arguments = orders.readline()
+        if arguments:
+            answers = os.fdopen(theirs.detach(), "w", buffering=1)  # the nanny closes it
+            KernelNanny.main(**pickle.loads(bytes.fromhex(arguments.decode())), pipe=answers)
+        os._exit(0)
+    theirs.close()
+
+    def start_nanny(**arguments):
+        ours.sendall(pickle.dumps(arguments | {"pid": parent}).hex().encode() + b"\n")
+        with ours.makefile() as answer:
+            return answer.readline().strip(), ours  # it ends when `ours` closes
+
+    return start_nanny
+
+
 def supervise():
     """Serve the connection on standard input, then leave nothing behind."""
     prctl(PR_SET_CHILD_SUBREAPER, 1)  # orphans below us become our children, so none escapes
@@ -215,7 +249,10 @@ def supervise():
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["controller"]:
-        controller(sys.argv[2:])
+    role, *arguments = sys.argv[1:] or ["supervisor"]
+    if role == "controller":
+        controller(arguments)
+    elif role == "engine":
+        engine(arguments)
     else:
         supervise()
