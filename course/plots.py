@@ -161,7 +161,7 @@ def surface(loss, gradient, xs, ys, *, path=None, x, y, title):
     if path is not None:
         path = np.asarray(path, dtype=float)
         axes.plot(
-            *path.T,
+            *path[(np.abs(path) < HUGE).all(axis=1)].T,
             color=COLOURS[0],
             linewidth=1.5,
             marker="o",

@@ -125,6 +125,16 @@ def test_a_surface_says_when_the_path_leaves_the_picture():
     assert plot.figure.axes[0].get_xlim() == (-1, 1)
 
 
+def test_a_path_that_ran_away_is_drawn_as_far_as_it_goes():
+    path = np.array([[0.5, 0.5], [9.0, 9.0], [1e300, -1e300], [np.inf, np.nan]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plot = plots.surface(bowl, bowl_gradient, (-1, 1), (-1, 1), path=path, x="m", y="b", title="Bowl")
+        plot.png()
+    assert "to (infinity, not a number)" in plot.text
+    assert "3 of its points lie outside the picture." in plot.text
+
+
 def test_a_flat_surface_is_drawn_too():
     plot = plots.surface(lambda t: 1.0, lambda t: np.zeros(2), (0, 1), (0, 1), x="m", y="b", title="Flat")
     plot.png()
