@@ -7,6 +7,7 @@ stays. `button("01-regression")` in a lab's last cell does the same after saving
 import contextlib
 import html
 import json
+import logging
 import re
 import subprocess
 import sys
@@ -20,8 +21,10 @@ from course.errors import Problem
 
 LAB = re.compile(r"\d\d-[\w-]+")
 # nbgrader's own example of such a name, with hyphens allowed; `nbgrader zip_collect` needs it in its configuration.
+# The time has no hyphens: nbgrader cannot read the time in its own example when seconds or minutes are above 31.
 FILE_NAME = "{lab}_{student}_attempt_{time}_{lab}.ipynb"
-COLLECTED = r"(?:.*/)?.*?\d\d-[A-Za-z0-9-]+_(?P<student_id>[^/]+)_attempt_(?P<timestamp>[0-9-]+)_(?P<file_id>[\w-]+)"
+COLLECTED = r"(?:.*/)?.*?\d\d-[A-Za-z0-9-]+_(?P<student_id>[^/]+)_attempt_(?P<timestamp>\d+)_(?P<file_id>[\w-]+)"
+TIME = "%Y%m%d%H%M%S"
 PATIENCE = 5  # seconds for JupyterLab to save
 
 
@@ -100,7 +103,7 @@ def exchange(home):
     app = NbGrader(log_level="CRITICAL")
     with contextlib.chdir(home):
         app.initialize([])
-    app.log.setLevel("CRITICAL")  # also where the configuration says otherwise: what matters is said in one sentence
+    app.log.setLevel(logging.CRITICAL + 1)  # whatever the configuration says: what matters is said in one sentence
     app.authenticator = Authenticator(parent=app)
     app.exchange = ExchangeFactory(parent=app)
     return app
@@ -142,7 +145,7 @@ def to_file(content, lab, student, home):
     try:
         folder.mkdir(parents=True, exist_ok=True)
         while True:
-            now = datetime.now(UTC).strftime("%Y-%m-%d-%H-%M-%S")
+            now = datetime.now(UTC).strftime(TIME)
             path = folder / FILE_NAME.format(lab=lab, student=student, time=now)
             with contextlib.suppress(FileExistsError), path.open("xb") as file:
                 file.write(content)
