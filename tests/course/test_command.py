@@ -1,0 +1,71 @@
+"""The command `course`: what it offers, and how it says that something is wrong."""
+
+import subprocess
+import sys
+
+import pytest
+
+from course import command
+from course.errors import Problem
+from tests.mini_course import environment, mini_course
+
+
+class Example:
+    """Do an example.
+
+    What only a reader of the code needs to know.
+    """
+
+    @staticmethod
+    def add_arguments(parser):
+        parser.add_argument("answer")
+
+    @staticmethod
+    def run(args):
+        if args.answer == "problem":
+            raise Problem("the example is broken: mend it.")
+        if args.answer == "stop":
+            raise KeyboardInterrupt
+        return int(args.answer)
+
+
+@pytest.fixture
+def example(monkeypatch):
+    monkeypatch.setattr(command, "subcommands", lambda: {"example": Example})
+
+
+@pytest.mark.parametrize(("answer", "status", "said"), [
+    ("0", 0, ""),
+    ("3", 3, ""),
+    ("problem", 1, "course example: the example is broken: mend it.\n"),
+    ("stop", 130, "\ncourse example: stopped.\n"),
+])  # fmt: skip
+def test_a_subcommand_ends_with_its_status_and_a_problem_with_one_sentence(example, capsys, answer, status, said):
+    assert command.main(["example", answer]) == status
+    assert capsys.readouterr() == ("", said)
+
+
+def test_help_is_the_first_line_of_each_docstring(example, capsys):
+    with pytest.raises(SystemExit):
+        command.main(["--help"])
+    shown = capsys.readouterr().out
+    assert "Do an example." in shown
+    assert "only a reader" not in shown
+
+
+def test_the_instructor_has_all_subcommands():
+    assert set(command.subcommands()) >= {"lab", "hand-in", "doctor", "build", "release", "grade", "bench"}
+
+
+def test_without_the_grader_there_are_the_students_subcommands_alone(tmp_path):
+    # The entry points of what is installed here name the grader too, as in what students receive.
+    home = mini_course(tmp_path / "home")
+    program = (
+        "import sys, importlib.util as util; find = util.find_spec;"
+        "util.find_spec = lambda name, *rest: None if name == 'autograder' else find(name, *rest);"
+        "from course import command; print(*command.subcommands())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=home, env=environment(home), capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["doctor", "hand-in", "lab"]
