@@ -10,6 +10,7 @@ import json
 import os
 import signal
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
@@ -65,7 +66,14 @@ class Kernel:
         """Start the kernel and put the agent into it."""
         self.context = zmq.Context()
         self.context.setsockopt(zmq.MAXMSGSIZE, 3 * values.MAX_BYTES)
-        self.manager = KernelManager(kernel_name="python3")
+        # sockets in a folder of the kernel's own: ports would be shared with whatever else starts on this machine
+        self.sockets = tempfile.TemporaryDirectory(prefix="kernel-")
+        self.manager = KernelManager(
+            kernel_name="python3",
+            transport="ipc",
+            ip=f"{self.sockets.name}/s",
+            connection_file=f"{self.sockets.name}/connection.json",
+        )
         self.manager.start_kernel(
             cwd=str(self.cwd),
             extra_arguments=[
@@ -99,6 +107,7 @@ class Kernel:
         psutil.wait_procs(self.started, timeout=GRACE_SECONDS)
         self.started.clear()
         self.context.destroy(linger=0)
+        self.sockets.cleanup()
 
     def note_children(self):
         """Remember what runs below the kernel while the kernel can still tell."""

@@ -119,9 +119,14 @@ def has_browser():
 
 
 def environment(token):
-    """The server's environment; its token travels here because everybody can read a command line."""
+    """The server's environment; its token travels here because everybody can read a command line.
+
+    JupyterLab finds in course/jupyter what it leaves out for students: the question whether to fetch news, and the
+    panel with which instructors mark cells.
+    """
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"  # nbgrader calls alembic by name
-    return os.environ | {"PATH": path, "JUPYTER_TOKEN": token}
+    config = f"{work.HOME / 'course' / 'jupyter'}{os.pathsep}{os.environ.get('JUPYTER_CONFIG_PATH', '')}"
+    return os.environ | {"PATH": path, "JUPYTER_CONFIG_PATH": config.rstrip(os.pathsep), "JUPYTER_TOKEN": token}
 
 
 def wait_until_it_answers(server, port, token, log):

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import TimeoutError
 
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = [
@@ -86,7 +87,7 @@ class Notebook:
     def __init__(self, page, url, path):
         self.page = page
         base, query = url.split("?", 1)
-        page.goto(f"{base.split('/lab')[0]}/lab/tree/{path}?{query}")
+        page.goto(f"{base.split('/lab')[0]}/lab/tree/{path}?reset&{query}")
         page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=PATIENCE)
         self.idle()
 
@@ -110,14 +111,22 @@ class Notebook:
 
     def run(self, cell):
         """Run a cell; returns what it shows."""
-        cell.locator(".jp-InputPrompt").first.click()
-        before = cell.locator(".jp-InputPrompt").first.inner_text()
-        self.page.keyboard.press("Control+Enter")
-        self.page.wait_for_function(
-            "([e, before]) => { const t = e.innerText; return t !== before && /\\[\\d+\\]/.test(t) }",
-            arg=[cell.locator(".jp-InputPrompt").first.element_handle(), before],
-            timeout=PATIENCE,
-        )
+        prompt = cell.locator(".jp-InputPrompt").first
+        before = prompt.inner_text()
+        for _ in range(10):  # a page that is still settling takes a key press and does nothing with it
+            prompt.click()
+            self.page.keyboard.press("Control+Enter")
+            with contextlib.suppress(TimeoutError):
+                self.changed(prompt, before, r"\[.*\]", 3_000)
+                break
+        self.changed(prompt, before, r"\[\d+\]", PATIENCE)
         self.idle()
-        outputs = cell.locator(".jp-OutputArea-output")
-        return "\n".join(outputs.all_inner_texts())
+        return "\n".join(cell.locator(".jp-OutputArea-output").all_inner_texts())
+
+    def changed(self, prompt, before, pattern, patience):
+        """Wait until the prompt shows something else than `before` that fits `pattern`."""
+        self.page.wait_for_function(
+            "([e, before, pattern]) => e.innerText !== before && new RegExp(pattern).test(e.innerText)",
+            arg=[prompt.element_handle(), before, pattern],
+            timeout=patience,
+        )

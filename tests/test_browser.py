@@ -76,7 +76,6 @@ def test_lab_01_wrong_first_then_right(course, page, shots):
             notebook.run(here)
             assert here.locator("figure img[alt]").count() >= 1, cell.source
             page.screenshot(path=shots / f"picture-{number}.png")
-    page.keyboard.press("Control+s")
 
 
 def test_validate_says_what_is_still_open_and_the_button_hands_in(course, page, shots):
