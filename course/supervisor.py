@@ -11,6 +11,7 @@ signal's number, as in `subprocess`) and, as last words, `{"failed": TRACEBACK}`
 """
 
 import ctypes
+import fcntl
 import json
 import os
 import pickle
@@ -29,6 +30,8 @@ from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
+PREFIX = "course-engines-"
+SECONDS_TO_LOCK = 10  # a directory is locked at once after it was made; younger ones are left alone
 SECONDS_TO_DIE = 30  # a killed process ends at once, unless it waits for a disk or a driver that does not answer
 
 
@@ -181,6 +184,26 @@ def parents():
     return pairs
 
 
+def lock(directory):
+    """Mark a directory as in use for as long as this process lives; raises BlockingIOError if another one's is."""
+    opened = os.open(directory, os.O_RDONLY | os.O_NOFOLLOW)  # stays open: the lock ends with it
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(opened)
+        raise
+
+
+def remove_ownerless():
+    """Remove this user's directories whose supervisors were killed together with their notebooks."""
+    for directory in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        with suppress(OSError):
+            status = directory.lstat()
+            if status.st_uid == os.getuid() and time.time() - status.st_mtime > SECONDS_TO_LOCK:
+                lock(directory)
+                shutil.rmtree(directory, ignore_errors=True)
+
+
 def controller(arguments):
     """Be ipyparallel's controller, whose helper processes die with it however it ends (Linux)."""
     forker = None
@@ -234,8 +257,10 @@ def supervise():
     supervisor = Supervisor(socket.socket(fileno=0))
     directory = None
     try:
-        directory = tempfile.mkdtemp(prefix="course-engines-")
+        directory = tempfile.mkdtemp(prefix=PREFIX)
+        lock(directory)
         supervisor.tell(directory=directory)
+        remove_ownerless()
         supervisor.serve()
     except ConnectionResetError:
         pass

@@ -40,11 +40,11 @@ def spin():
 
 
 class Kernel:
-    """A notebook's kernel whose home and temporary folders are `folder`."""
+    """A notebook's kernel whose home is `folder`, and its temporary folder in there too, unless given."""
 
-    def __init__(self, folder):
-        self.temporary = folder / "tmp"
-        self.temporary.mkdir(parents=True)
+    def __init__(self, folder, temporary=None):
+        self.temporary = temporary or folder / "tmp"
+        self.temporary.mkdir(parents=True, exist_ok=True)
         folders = {"HOME": folder, "IPYTHONDIR": folder / "ipython", "TMPDIR": self.temporary}
         self.manager = KernelManager(kernel_name="python3")
         self.manager.start_kernel(env=os.environ | {name: str(path) for name, path in folders.items()})
@@ -274,7 +274,28 @@ def test_nothing_is_left_after_the_supervisor_is_killed_and_engines_start_anew(k
     processes = kernel.all_processes()
     kernel.supervisor().kill()
     assert_nothing_is_left(processes, kernel)
-    assert "restarted because one had ended" in kernel.run("engines = cluster.start(2)")[0][1]
+    shown = kernel.run("engines = cluster.start(2)")
+    assert len(shown) == 1, shown
+    assert "restarted because one had ended" in shown[0][1]
+
+
+def test_what_a_supervisor_left_that_was_killed_with_its_kernel_is_removed_by_the_next(kernel, tmp_path):
+    kernel.start_engines()
+    processes = kernel.all_processes()
+    supervisor = kernel.supervisor()
+    kernel.process.suspend()  # so that it does not clean up
+    supervisor.kill()
+    kernel.process.kill()
+    wait_until(lambda: not any(map(is_running, processes)), [p for p in processes if is_running(p)])
+    (left,) = kernel.temporary.glob("course-*")
+    os.utime(left, (0, 0))
+    other = Kernel(tmp_path / "other", temporary=kernel.temporary)
+    try:
+        other.start_engines()
+        (used,) = kernel.temporary.glob("course-*")
+        assert used != left
+    finally:
+        other.close()
 
 
 def test_a_forked_child_that_outlives_the_kernel_does_not_keep_engines_alive(kernel):
@@ -302,3 +323,16 @@ def test_two_notebooks_do_not_disturb_each_other(kernel, tmp_path):
         assert kernel.run("print(engines.apply_sync(lambda: 1))") == [("stdout", "[1, 1]\n")]
     finally:
         other.close()
+
+
+def test_a_directory_in_use_is_not_removed_however_old_it_is():
+    from course.launchers import Supervisor
+
+    one = Supervisor()
+    try:
+        os.utime(one.directory, (0, 0))
+        Supervisor().close()
+        assert one.directory.exists()
+    finally:
+        one.close()
+    assert not one.directory.exists()
