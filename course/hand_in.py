@@ -159,7 +159,7 @@ def button(lab):
     """A button that saves the notebook of `lab` ("01-regression"), hands it in and shows beneath what was done."""
     import ipywidgets
 
-    click = ipywidgets.Button(description=f"Hand in {lab}", layout={"width": "auto"})
+    click = ipywidgets.Button(description=f"Hand in {lab}", layout={"width": "auto", "align_self": "flex-start"})
     said = ipywidgets.HTML()
     save = saver()
 
