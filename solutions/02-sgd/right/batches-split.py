@@ -1,0 +1,3 @@
+# task: batches
+def batches(order, B):
+    return np.split(order, range(B, len(order), B))

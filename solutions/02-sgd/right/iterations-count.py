@@ -1,0 +1,3 @@
+# task: iterations
+def iterations(n, B):
+    return len(range(0, n, B))

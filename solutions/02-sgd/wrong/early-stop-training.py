@@ -1,0 +1,15 @@
+# task: early-stop
+# loses: early-stop-check, early-stop-patience-check
+# hint: R on the training data falls for ever
+def early_stop(epoch, R, training, held_out, theta0, patience, limit):
+
+    theta = best = theta0
+    smallest, best_e = R(theta0, *training), 0
+    for e in range(1, limit + 1):
+        theta = epoch(theta, e)
+        now = R(theta, *training)
+        if now < smallest:
+            best, smallest, best_e = theta, now, e
+        if e - best_e == patience:
+            break
+    return best, best_e

@@ -1,0 +1,8 @@
+# task: noise
+# loses: noise-check
+# hint: the noise is one number
+def noise(gradient, theta, X, y, pieces):
+
+    whole = gradient(theta, X, y)
+    gradients = np.array([gradient(theta, X[piece], y[piece]) for piece in pieces])
+    return np.sqrt(np.mean((gradients - whole) ** 2, axis=0))

@@ -1,0 +1,7 @@
+# task: noise
+# loses: noise-check
+# hint: Square them first
+def noise(gradient, theta, X, y, pieces):
+
+    whole = gradient(theta, X, y)
+    return np.mean([np.linalg.norm(gradient(theta, X[piece], y[piece]) - whole) for piece in pieces])

@@ -1,0 +1,8 @@
+# task: sgd
+# loses: sgd-check
+# hint: given 3 examples in one step
+def sgd(gradient, X, y, theta0, gamma, order):
+    path = [theta0]
+    for _ in order:
+        path.append(path[-1] - gamma * gradient(path[-1], X, y))
+    return np.array(path)

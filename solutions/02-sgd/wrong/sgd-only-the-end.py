@@ -1,0 +1,8 @@
+# task: sgd
+# loses: sgd-check
+# hint: only one theta came back
+def sgd(gradient, X, y, theta0, gamma, order):
+    theta = theta0
+    for i in order:
+        theta = theta - gamma * gradient(theta, X[[i]], y[[i]])
+    return theta

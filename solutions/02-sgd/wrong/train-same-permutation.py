@@ -1,0 +1,12 @@
+# task: train
+# loses: train-shuffle-check
+# hint: same permutation each time
+def train(gradient, batches, X, y, theta0, gamma, B, epochs, seed):
+
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(y))
+    path = [theta0]
+    for _ in range(epochs):
+        for piece in batches(order, B):
+            path.append(path[-1] - gamma(len(path) - 1) * gradient(path[-1], X[piece], y[piece]))
+    return np.array(path)

@@ -1,0 +1,11 @@
+# task: train
+# loses: train-check, train-shuffle-check
+# hint: That is gradient descent
+def train(gradient, batches, X, y, theta0, gamma, B, epochs, seed):
+
+    rng = np.random.default_rng(seed)
+    path = [theta0]
+    for _ in range(epochs):
+        for _ in batches(rng.permutation(len(y)), B):
+            path.append(path[-1] - gamma(len(path) - 1) * gradient(path[-1], X, y))
+    return np.array(path)
