@@ -111,8 +111,8 @@ def kernel(tmp_path):
 
 
 def assert_nothing_is_left(processes, kernel):
-    wait_until(lambda: not any(map(is_running, processes)), [p for p in processes if is_running(p)])
-    wait_until(lambda: not list(kernel.temporary.glob("course-*")), list(kernel.temporary.rglob("*")))
+    wait_until(lambda: not any(map(is_running, processes)), "processes are left")
+    wait_until(lambda: not list(kernel.temporary.glob("course-*")), "files are left")
 
 
 @pytest.fixture(scope="module")
@@ -286,7 +286,7 @@ def test_what_a_supervisor_left_that_was_killed_with_its_kernel_is_removed_by_th
     kernel.process.suspend()  # so that it does not clean up
     supervisor.kill()
     kernel.process.kill()
-    wait_until(lambda: not any(map(is_running, processes)), [p for p in processes if is_running(p)])
+    wait_until(lambda: not any(map(is_running, processes)), "processes are left")
     (left,) = kernel.temporary.glob("course-*")
     os.utime(left, (0, 0))
     other = Kernel(tmp_path / "other", temporary=kernel.temporary)
