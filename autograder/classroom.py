@@ -23,6 +23,7 @@ c = get_config()  # noqa: F821 - nbgrader provides it
 configure(c, Path(__file__).parent)
 
 # Late penalties, another database, an exchange: see nbgrader's documentation, and set them below.
+# On a slow machine: c.Examine.cell_seconds = 60
 '''
 
 

@@ -11,6 +11,7 @@ import time
 
 from nbformat.v4 import new_output
 from nbgrader.preprocessors import NbGraderPreprocessor
+from traitlets import Float
 
 from autograder import text
 from autograder.kernel import Kernel, KernelLost, TimeUp
@@ -98,7 +99,9 @@ def failure(kind, message):
 class Examine(NbGraderPreprocessor):
     """`examine` in the place of nbgrader's own Execute step."""
 
+    cell_seconds = Float(CELL_SECONDS, help="How long one cell of a hand-in may run.").tag(config=True)
+
     def preprocess(self, nb, resources):
         remarks = nb.metadata.setdefault("course", {}).setdefault("remarks", [])
-        remarks.extend(examine(nb))
+        remarks.extend(examine(nb, self.cell_seconds))
         return nb, resources

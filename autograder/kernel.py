@@ -6,6 +6,7 @@ the kernel; knows nothing of checks or points.
 """
 
 import ast
+import contextlib
 import json
 import os
 import signal
@@ -99,12 +100,12 @@ class Kernel:
         self.note_children()
         self.client.stop_channels()
         self.manager.shutdown_kernel(now=True)
-        for process in self.started:
-            try:
+        # engines end with their kernel and clear up after themselves, if they are given a moment
+        _, left = psutil.wait_procs(self.started, timeout=GRACE_SECONDS)
+        for process in left:
+            with contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()
-            except psutil.NoSuchProcess:
-                continue
-        psutil.wait_procs(self.started, timeout=GRACE_SECONDS)
+        psutil.wait_procs(left, timeout=GRACE_SECONDS)
         self.started.clear()
         self.context.destroy(linger=0)
         self.sockets.cleanup()

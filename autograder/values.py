@@ -15,6 +15,7 @@ import numpy as np
 MAX_BYTES = 64 * 2**20
 MAX_NODES = 1_000_000
 MAX_DEPTH = 60
+TOO_MANY = "the value has more than a million parts"
 ARRAY_DTYPE = re.compile(r"[<>|=]?(b1|[iuf][1248]|f16|c8|c16|c32|[SU]\d{1,6}|[mM]8(\[\w+\])?)")
 
 
@@ -55,7 +56,7 @@ def spend(budget, depth, size=0):
     """Count one node, and `size` bytes where the budget has a second entry."""
     budget[0] -= 1
     if budget[0] < 0:
-        raise NotPlain("the value has more than a million parts")
+        raise NotPlain(TOO_MANY)
     if depth > MAX_DEPTH:
         raise NotPlain("the value is nested too deeply")
     if len(budget) > 1:
@@ -84,6 +85,8 @@ def encode(value, handle, budget, depth):
     if isinstance(value, bytes | bytearray):
         spend(budget, depth, len(value))
         return ["b", base64.b64encode(value).decode()]
+    if isinstance(value, list | tuple | set | frozenset | dict) and len(value) > budget[0]:
+        raise NotPlain(TOO_MANY)  # before a second is spent on its parts
     for tag, kind in (("l", list), ("t", tuple), ("s", set), ("z", frozenset)):
         if isinstance(value, kind):
             return [tag, *(encode(item, handle, budget, depth + 1) for item in value)]
