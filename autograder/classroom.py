@@ -10,6 +10,7 @@ from traitlets.config import PyFileConfigLoader
 
 from autograder import build, steps
 from course.errors import Problem
+from course.hand_in import COLLECTED
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -53,6 +54,7 @@ def configure(c, root):
         f"{nbgrader}.ClearHiddenTests",
         "autograder.feedback.Page",
     ]
+    c.FileNameCollectorPlugin.named_regexp = COLLECTED  # zip_collect knows the files that `course hand-in` writes
     c.HTMLExporter.template_name = "feedback"
     c.HTMLExporter.extra_template_basedirs = [str(TEMPLATES)]
 

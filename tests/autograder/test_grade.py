@@ -15,6 +15,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder import build, classroom, grade, text
+from course import hand_in
 from course.errors import Problem
 from tests.autograder.conftest import LAB, MINI
 
@@ -179,6 +180,23 @@ def test_the_time_of_a_hand_in_is_kept_and_nonsense_in_its_place_is_said(mini, m
     assert "which is no time" in rows["bob"]["remarks"][0]
     with Gradebook(f"sqlite:///{class_}/gradebook.db") as book:
         assert str(book.find_submission(LAB, "ann").timestamp).startswith("2026-03-01 10:00")
+
+
+def test_files_that_students_sent_are_collected_by_nbgrader_in_the_class_and_graded(mini, mini_solutions, tmp_path):
+    room = classroom.Classroom(tmp_path / "class")
+    room.release(LAB)
+    archive = room.root / "downloaded" / LAB / "archive"
+    archive.mkdir(parents=True)
+    for student in ("ann", "bob_b"):
+        sent = hand_in.to_file(build.to_bytes(mini.hand_in()), LAB, student, tmp_path)
+        shutil.copy(sent, archive)
+    subprocess.run(
+        [sys.executable, "-m", "nbgrader", "zip_collect", LAB], cwd=room.root, check=True, capture_output=True
+    )
+    assert run(room.root / "submitted", room.root)[0] == 0
+    assert scores(room.root) == {"ann": 5, "bob_b": 5}
+    with room.gradebook() as book:
+        assert book.find_submission(LAB, "ann").timestamp is not None
 
 
 def test_a_lab_that_changed_is_brought_up_to_date_in_the_class(mini, mini_solutions, tmp_path, monkeypatch):
