@@ -171,10 +171,16 @@ def test_an_engine_that_dies_ends_the_calls_of_the_others_and_start_makes_it_goo
     assert len(anew) == 4
 
 
+def processes_of_engines():
+    """Supervisors below this process and what they started; other tests may have processes of their own."""
+    below = psutil.Process().children(recursive=True)
+    return [process for process in below if is_running(process) and "supervisor.py" in " ".join(process.cmdline())]
+
+
 def test_another_number_restarts_the_engines_and_says_so_and_stop_ends_them(capsys):
     cluster.start(3)
     capsys.readouterr()
-    before = psutil.Process().children(recursive=True)
+    before = processes_of_engines()
     one = cluster.start(1)
     said, errors = capsys.readouterr()
     assert said.startswith("1 engine ready in ")
@@ -182,7 +188,7 @@ def test_another_number_restarts_the_engines_and_says_so_and_stop_ends_them(caps
     assert not errors
     assert one.apply_sync(lambda: 1) == [1]
     assert not any(map(is_running, before))
-    running = psutil.Process().children(recursive=True)
+    running = processes_of_engines()
     directory = cluster._running.cluster.handle.directory
     cluster.stop()
     cluster.stop()
@@ -204,7 +210,7 @@ def test_what_a_process_that_failed_wrote_is_in_the_problem(monkeypatch):
     with pytest.raises(Problem, match=r"(?s)1 engine did not start: .*No module named 'encodings'"):
         cluster.start(1)
     assert cluster._running is None
-    assert not any(map(is_running, psutil.Process().children(recursive=True)))
+    assert not any(map(is_running, processes_of_engines()))
 
 
 def test_a_notebook_shows_one_line_and_px_works_and_a_problem_has_no_traceback(kernel):
