@@ -98,6 +98,27 @@ def grade_plain(notebook):
     return hints(notebook)
 
 
+def grade_all_plain(given, solution):
+    """Name of each answer -> {grade_id: hint or None}, one after the other in one kernel, as a student tries them.
+
+    Before each the task's cell holds the solution, and after it again.
+    """
+    found = {}
+    with tempfile.TemporaryDirectory() as folder, Kernel(folder) as kernel:
+        for cell in solution.cells:
+            if cell.cell_type == "code" and not text.is_measure(cell) and not text.is_check(cell):
+                kernel.run(cell.source, CELL_SECONDS, cell.id)
+        solved = {cell.id: cell.source for cell in solution.cells if text.is_task(cell)}
+        for answer in given:
+            notebook = notebook_for(answer, solution)
+            kernel.run(answer.source, CELL_SECONDS, answer.task)
+            for cell in filter(text.is_check, notebook.cells):
+                cell.outputs = kernel.run(cell.source, CELL_SECONDS, cell.id)
+            found[answer.name] = hints(notebook)
+            kernel.run(solved[answer.task], CELL_SECONDS, answer.task)
+    return found
+
+
 def run_plain(notebook, show):
     """Run the notebook in one kernel from top to bottom, cells for show too where `show`; fills in the outputs."""
     with tempfile.TemporaryDirectory() as folder, Kernel(folder) as kernel:
