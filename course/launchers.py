@@ -30,6 +30,7 @@ from course import supervisor
 
 PROFILE = "profile"  # folder of the engines' files
 SECONDS_TO_ANSWER = 60  # a supervisor answers in milliseconds; a machine that swaps takes longer
+INTERRUPTS = (0, 0.3, 0.7, 1, 2, 4)  # seconds between one and the next
 SECONDS_TO_STOP = 2  # after an interrupt; what is not Python code may never notice
 
 _open = weakref.WeakSet()  # supervisors of this process
@@ -266,7 +267,7 @@ class EngineLauncher(_Supervised, launcher.LocalEngineLauncher):
 
     def start(self):
         super().start()
-        self.process.when_ended(self.parent.interrupt)  # the others may be waiting for it
+        self.process.when_ended(self.parent.one_has_ended)
 
     def find_args(self):
         command = [sys.executable, "-P", supervisor.__file__, "engine"]
@@ -284,10 +285,16 @@ class EngineSetLauncher(launcher.LocalEngineSetLauncher):
 
     launcher_class = EngineLauncher
 
+    def one_has_ended(self):
+        """Interrupt the others, which may be waiting for it."""
+        threading.Thread(target=self.interrupt, name="engines interrupt", daemon=True).start()
+
     def interrupt(self):
-        """Stop what the engines compute; an idle engine ignores it."""
+        """Stop what the engines compute, several times: one that is idle ignores it, and may be about to begin."""
         with suppress(OSError):  # the supervisor is ending them all anyway
-            self.signal(signal.SIGINT)
+            for seconds in INTERRUPTS:
+                time.sleep(seconds)
+                self.signal(signal.SIGINT)
 
 
 def _interrupting(method):
