@@ -70,6 +70,7 @@ def well_formed(data):
     for number, cell in enumerate(data["cells"]):
         source = cell.get("source", "")
         source = "".join(map(str, source)) if isinstance(source, list) else str(source)
+        source = source.encode("utf-8", "replace").decode()  # half a surrogate pair can be read but not written
         metadata = cell.get("metadata")
         metadata = metadata if isinstance(metadata, dict) else {}
         make = new_code_cell if cell.get("cell_type") == "code" else new_markdown_cell

@@ -146,6 +146,14 @@ def test_odd_metadata_and_outputs_of_a_notebook_are_left_behind(tmp_path, mini):
     assert notebook.cells[4].source == "a\n1"
 
 
+def test_half_a_surrogate_pair_in_a_cell_does_not_keep_it_from_being_written(tmp_path):
+    path = tmp_path / "a.ipynb"
+    path.write_bytes(b'{"cells": [{"cell_type": "code", "source": "x = 1 # \\ud800", "metadata": {}}], "nbformat": 4}')
+    notebook, remarks = tidy.read_hand_in(path)
+    assert remarks == [] and build.to_bytes(notebook)
+    assert notebook.cells[0].source == "x = 1 # ?"
+
+
 def test_a_file_cut_off_anywhere_gives_the_cells_that_are_whole(tmp_path, mini):
     raw, path = build.to_bytes(mini.hand_in()), tmp_path / "a.ipynb"
     counts = []
