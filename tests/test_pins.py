@@ -36,7 +36,8 @@ def test_every_dependency_is_pinned_to_a_version_that_it_allows():
 
 def test_what_is_installed_is_what_is_pinned():
     # By name, which finds what an import would; a list of all also has what setuptools carries for itself.
-    assert {name: version(name) for name in PINS} == PINS
+    # A build for one machine ("2.13.0+cpu") is of the version that is pinned.
+    assert {name: version(name).partition("+")[0] for name in PINS} == PINS
 
 
 def test_condas_environment_installs_the_same_pins_on_the_same_python():
