@@ -1,0 +1,261 @@
+"""Who waits for whom: from what each rank is doing to one text with the root cause first.
+
+A carrier says what its ranks were doing when the run came to its end (`State`, one a rank); `explain` makes a `Report`
+of it. Whether a run is stuck is decided by the carriers, from the same states: every rank waits or has ended, and
+nothing is on its way. Pure functions but for `here`, `in_traceback` and `Place.text`, which look at Python's frames and
+at the notebook's cells.
+"""
+
+import linecache
+import sys
+import traceback
+from dataclasses import dataclass, field
+from pathlib import Path
+
+BARRIER = -1  # the tag of a barrier's messages; those of users are from 0
+COURSE = str(Path(__file__).parent.parent)
+LIBRARIES = tuple({str(Path(path).resolve()) for path in (sys.prefix, sys.base_prefix)} | {sys.prefix})
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of somebody's function. It crosses between processes; `text` is asked for where the cells are."""
+
+    filename: str
+    line: int
+    function: str
+
+    def text(self):
+        """'cell 5, line 3 of `ring`: `comm.recv(x, source=0)`'."""
+        function = "" if self.function == "<module>" else f" of `{self.function}`"
+        source = linecache.getline(self.filename, self.line).strip()
+        return f"{self._where()}, line {self.line}{function}" + (f": `{source}`" if source else "")
+
+    def _where(self):
+        shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+        label = shell and shell.compile.format_code_name(self.filename)  # None outside of cells
+        return f"cell {label[1].strip('In[]')}" if label else Path(self.filename).name
+
+
+@dataclass(frozen=True)
+class Pending:
+    """One side of a message that is not done.
+
+    sends: whether the rank sends it. what: its size in words, "8 × float64". dropped: whether a fault took it away.
+    """
+
+    sends: bool
+    peer: int
+    tag: int
+    what: str
+    bytes: int
+    dropped: bool = False
+
+
+@dataclass
+class State:
+    """What one rank was doing when the run came to its end.
+
+    doing: "returned", "raised", "died" (its process or, by a fault, its thread ended), "waits", "computes", or "ready"
+    (it could go on, and it is not its turn).
+    pending: what it waits for. seconds: for how long, None where that has no meaning. place: where it is or raised.
+    error: its exception as (type, message), or how it died as ("", words). at: when it ended, on the carrier's clock.
+    """
+
+    rank: int
+    doing: str
+    pending: list = field(default_factory=list)
+    seconds: float | None = None
+    place: Place | None = None
+    error: tuple = ("", "")
+    at: float = 0.0
+
+    def text(self):
+        """One line."""
+        place = f" ({self.place.text()})" if self.place else ""
+        if self.doing == "raised":
+            return f"rank {self.rank} raised {self.error[0]}: {self.error[1]}{place}"
+        if self.doing == "died":
+            return f"rank {self.rank} died: {self.error[1]}{place}"
+        if self.doing == "computes":
+            return f"rank {self.rank} computes{place}"
+        if self.doing == "returned":
+            return f"rank {self.rank} has returned"
+        if self.doing == "ready":
+            return f"rank {self.rank} could go on{place}"
+        since = "" if self.seconds is None else f", for {self.seconds:.1f} s now"
+        return f"rank {self.rank} waits {' and '.join(map(_waits, self.pending))}{since}{place}"
+
+
+@dataclass
+class Report:
+    """Why a run did not end well. cause: one sentence. lines: one a rank. ring: the ranks that wait in a circle."""
+
+    cause: str
+    lines: list
+    ring: list
+
+    def text(self):
+        """All of it, the cause first."""
+        around = " → ".join(map(str, [*self.ring, *self.ring[:1]]))
+        return "\n".join(
+            [self.cause, *(f"  {line}" for line in self.lines), *([f"  ring of waits: {around}"] if around else [])]
+        )
+
+
+def explain(states, limit=None):
+    """The Report on a run that ended with these states, because it was stuck or, else, after `limit` seconds."""
+    ring = find_ring(states)
+    lines = [state.text() for state in states]
+    return Report(_cause(states, ring, limit), lines, ring)
+
+
+def find_ring(states):
+    """The ranks that wait in a circle, each for the next, [] where there is no circle."""
+    waits_for = {state.rank: [p.peer for p in state.pending] for state in states if state.doing == "waits"}
+    seen = set()
+    for start in waits_for:
+        path = [start]
+        while path[-1] in waits_for and path[-1] not in seen:
+            seen.add(path[-1])
+            onward = waits_for[path[-1]]
+            path.append(next((peer for peer in onward if peer in path), onward[0] if onward else None))
+        if path[-1] in path[:-1]:
+            return path[path.index(path[-1]) : -1]
+    return []
+
+
+def _cause(states, ring, limit):
+    """The root cause in one sentence."""
+    ended_badly = [state for state in states if state.doing in ("raised", "died")]
+    if ended_badly:
+        first = min(ended_badly, key=lambda state: state.at)
+        return _capital(first.text()) + ("" if first.text().endswith((".", "`)")) else ".")
+    computing = [state for state in states if state.doing == "computes"]
+    if computing:
+        over = f"after {limit:g} seconds, the time limit" if limit else "when the run was stopped"
+        return f"{_ranks(computing)} still computing {over}: does a loop never end?"
+    waiting = [state for state in states if state.doing == "waits"]
+    by_rank = {state.rank: state for state in states}
+    for explanation in (_dropped, _wrong_tag, _to_itself, _barrier, _peer_has_returned):
+        for state in waiting:
+            for pending in state.pending:
+                if cause := explanation(state, pending, by_rank[pending.peer], by_rank):
+                    return cause
+    if ring:
+        return _around(ring, by_rank)
+    return f"The ranks were still exchanging messages after {limit:g} seconds, the time limit."
+
+
+def _dropped(state, pending, peer, by_rank):
+    if pending.dropped:
+        return f"The message from rank {state.rank} to rank {pending.peer} (tag {pending.tag}) was lost on the way."
+    return ""
+
+
+def _wrong_tag(state, pending, peer, by_rank):
+    if pending.sends or pending.tag == BARRIER:
+        return ""
+    for other in peer.pending:
+        if other.sends and other.peer == state.rank and other.tag not in (pending.tag, BARRIER):
+            return (
+                f"The tags differ: rank {state.rank} receives from rank {peer.rank} with tag {pending.tag}, and rank "
+                f"{peer.rank} sends to it with tag {other.tag}."
+            )
+    return ""
+
+
+def _to_itself(state, pending, peer, by_rank):
+    if peer is not state:
+        return ""
+    if pending.sends:
+        return f"Rank {state.rank} sends to itself and cannot receive while it waits: copy the array instead."
+    return f"Rank {state.rank} waits for a message from itself: copy the array instead."
+
+
+def _barrier(state, pending, peer, by_rank):
+    if pending.tag != BARRIER:
+        return ""
+    absent = [other for other in by_rank.values() if not any(p.tag == BARRIER for p in other.pending)]
+    if not absent:
+        return ""
+    return f"{_ranks(absent, 'has', 'have')} not come to the barrier in which rank {state.rank} waits."
+
+
+def _peer_has_returned(state, pending, peer, by_rank):
+    if peer.doing != "returned":
+        return ""
+    if pending.sends:
+        return (
+            f"Rank {state.rank} sends to rank {peer.rank}, which has returned without receiving it: one send too many, "
+            f"one recv too few, or the wrong rank."
+        )
+    return (
+        f"Rank {state.rank} waits for a message from rank {peer.rank}, which has returned without sending it: one recv "
+        f"too many, one send too few, or the wrong rank."
+    )
+
+
+def _around(ring, by_rank):
+    """The cause of a circle of waits."""
+    steps = [
+        next(p for p in by_rank[rank].pending if p.peer == onward)
+        for rank, onward in zip(ring, [*ring[1:], ring[0]], strict=True)
+    ]
+    names = ", ".join(map(str, ring[:-1])) + f" and {ring[-1]}"
+    if all(step.sends for step in steps):
+        return (
+            f"Ranks {names} all send and none of them receives: a send returns only when its message has been taken. "
+            "Let one of them receive first, or use sendrecv."
+        )
+    if not any(step.sends for step in steps):
+        return f"Ranks {names} all wait to receive from one another and none of them sends: one must send first."
+    return f"Ranks {names} wait for one another in a circle: one sends or receives in the wrong order, or to the wrong rank."
+
+
+def _waits(pending):
+    if pending.tag == BARRIER:
+        return f"in the barrier for rank {pending.peer}"
+    if pending.sends:
+        return f"for rank {pending.peer} to receive {pending.what} ({pending.bytes} bytes, tag {pending.tag})"
+    return f"to receive {pending.what} ({pending.bytes} bytes, tag {pending.tag}) from rank {pending.peer}"
+
+
+def _ranks(states, one="was", more="were"):
+    """'Rank 2 was', 'Ranks 0 and 2 were'."""
+    numbers = [str(state.rank) for state in states]
+    if len(numbers) == 1:
+        return f"Rank {numbers[0]} {one}"
+    return f"Ranks {', '.join(numbers[:-1])} and {numbers[-1]} {more}"
+
+
+def _capital(text):
+    return text[:1].upper() + text[1:]
+
+
+def here(frame):
+    """The Place of the innermost frame that is neither the course's nor a library's, from `frame` outwards."""
+    found = None
+    while frame is not None:
+        code = frame.f_code
+        if found is None or is_theirs(code.co_filename):
+            found = Place(code.co_filename, frame.f_lineno, code.co_name)
+            if is_theirs(code.co_filename):
+                break
+        frame = frame.f_back
+    return found
+
+
+def in_traceback(error):
+    """The Place in the student's code where `error` was raised or passed last."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    lines = [line for _, line in traceback.walk_tb(error.__traceback__)]
+    for frame, line in reversed(list(zip(frames, lines, strict=True))):
+        if is_theirs(frame.f_code.co_filename):
+            return Place(frame.f_code.co_filename, line, frame.f_code.co_name)
+    return None
+
+
+def is_theirs(filename):
+    """Whether code of this file is a student's: not the course's, not a library's, not Python's own."""
+    return not filename.startswith((COURSE, "<frozen", *LIBRARIES))

@@ -1,0 +1,301 @@
+"""The simulated carrier: ranks as green threads of one process, under a virtual clock.
+
+One rank runs at a time, always the one whose clock is furthest behind, so a run is deterministic, and a ring of 1,024
+ranks needs no cluster. A message of n bytes takes alpha + n / beta seconds from the moment when both sides are there
+and neither is busy with another message in the same direction (the alpha-beta model, with one port each way:
+Thakur, Rabenseifner and Gropp 2005, section 3). Computing takes no time but what `comm.compute` declares.
+
+Green threads (greenlet) because a switch between two takes well below a microsecond, and because one that never comes
+back can be left where it is. Touches the process's stdout and, in the main thread, the handlers of two signals, while
+a run lasts.
+"""
+
+import contextvars
+import heapq
+import io
+import signal
+import sys
+import threading
+import time
+from collections import deque
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
+
+import greenlet
+
+from course.comm import hang
+from course.comm.communicator import Communicator, MessageMismatch, check_fit
+
+FULL_TRACE_UP_TO = 64  # ranks; beyond, times of every call would fill the memory
+SECONDS_TO_END = 1  # for ranks that are told to end; those that will not are left where they are
+
+_left_behind = []  # green threads that would not end; collecting one as garbage would make it run on
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """A network to simulate.
+
+    alpha: seconds a message. beta: bytes a second. gamma: seconds a byte that is added up (`comm.compute(added=...)`).
+    trace: whether to keep the times of every call; None means up to 64 ranks.
+    """
+
+    alpha: float = 1e-5
+    beta: float = 1e9
+    gamma: float = 0.0
+    trace: bool | None = None
+
+    def __post_init__(self):
+        if self.alpha < 0 or self.beta <= 0 or self.gamma < 0:
+            raise ValueError("alpha and gamma are at least 0 seconds, beta is more than 0 bytes a second.")
+
+
+class Stopped(BaseException):
+    """Thrown into a rank whose run is over."""
+
+
+class Simulation:
+    """One run of `function(comm, *args[rank], **kwargs[rank])` on simulated ranks.
+
+    network: a Simulated. args, kwargs: a tuple and a dict a rank. After `run` there are `states` (hang.State, one a rank), `values`,
+    `records` (Recorder.plain, one a rank) and `stop` (None, or "time").
+    """
+
+    def __init__(self, network, function, args, kwargs, faults):
+        self.network, self.size = network, len(args)
+        self.full = self.size <= FULL_TRACE_UP_TO if network.trace is None else network.trace
+        self.ready = [(0.0, rank) for rank in range(self.size)]  # heap of those that can go on, and from when
+        self.posted = {}  # (source, dest, tag) -> transfers that wait for their other side, in order
+        self.sends_until, self.receives_until = [0.0] * self.size, [0.0] * self.size
+        self.stop, self.over = None, False
+        self.preempted = None  # the green thread that an alarm found at work
+        self.ranks = [Rank(self, rank, faults) for rank in range(self.size)]
+        for rank, its_args, its_kwargs in zip(self.ranks, args, kwargs, strict=True):
+            rank.begin(function, its_args, its_kwargs)
+
+    def run(self, seconds):
+        """Run until every rank has ended, or nothing can move any more, or `seconds` of real time are over.
+
+        Raises KeyboardInterrupt where the interrupt button was pressed.
+        """
+        self.hub = greenlet.getcurrent()
+        with redirect_stdout(Prompter(sys.stdout)):
+            with _alarm(self, seconds):
+                self.serve()
+            self.states = [rank.state() for rank in self.ranks]
+            self.records = [rank.comm._recorder.plain() for rank in self.ranks]
+            self.values = [rank.value for rank in self.ranks]
+            interrupted = self.stop == "interrupt"
+            with _alarm(self, SECONDS_TO_END):
+                self.end_all()
+        if interrupted:
+            raise KeyboardInterrupt
+
+    def serve(self):
+        """Let ranks run, one after the other, until none can."""
+        while self.ready and self.stop is None:
+            rank = self.ranks[heapq.heappop(self.ready)[1]]
+            rank.thread.switch()
+
+    def preempt(self, why):
+        """Called by an alarm, wherever the rank that runs may be: leave it there and go back to the hub."""
+        self.stop = why
+        if greenlet.getcurrent() is not self.hub:
+            self.preempted = greenlet.getcurrent()
+            self.hub.switch()
+
+    def end_all(self):
+        """End the ranks that are still somewhere, by an exception. Whoever does not heed it is left there for good."""
+        stopped, self.stop, self.over = self.stop, None, True
+        for rank in self.ranks:
+            if self.stop is None and not rank.thread.dead:
+                rank.thread.throw(Stopped)
+            if not rank.thread.dead:
+                _left_behind.append(rank.thread)
+        self.stop = stopped
+
+    def seconds(self):
+        """The virtual time that has passed."""
+        return max(rank.clock for rank in self.ranks)
+
+
+class Rank:
+    """One rank: its green thread, its clock, and the carrier that its communicator works on."""
+
+    def __init__(self, simulation, rank, faults):
+        self.simulation, self.rank, self.size = simulation, rank, simulation.size
+        self.clock = 0.0
+        self.waiting = ()  # transfers without which it cannot go on
+        self.doing, self.error, self.place, self.value = "computes", ("", ""), None, None
+        self.comm = Communicator(self, faults, simulation.full)
+
+    def begin(self, function, args, kwargs):
+        """Make its green thread, which sees the context (of printing, of NumPy's settings) of its maker."""
+        self.thread = greenlet.greenlet(lambda: self.live(function, args, kwargs))
+        self.thread.rank = self.rank
+        self.thread.gr_context = contextvars.copy_context()
+
+    def live(self, function, args, kwargs):
+        """The rank's life."""
+        try:
+            self.value = function(self.comm, *args, **kwargs)
+            self.comm._finish()
+            self.doing = "returned"
+        except Stopped:
+            pass
+        except BaseException as error:  # an exit or an interrupt too must not reach the other ranks
+            self.doing, self.error = "raised", (type(error).__name__, str(error))
+            self.place = hang.in_traceback(error)
+
+    def state(self):
+        """What it is doing now."""
+        if self.thread.dead or self.doing == "died":
+            return hang.State(self.rank, self.doing, place=self.place, error=self.error, at=self.clock)
+        pending = [pending_of(transfer) for transfer in self.waiting if transfer.done is None]
+        doing = "computes" if self.thread is self.simulation.preempted else "waits" if pending else "ready"
+        frame = self.thread.gr_frame  # None before its first turn
+        return hang.State(self.rank, doing, pending, place=frame and hang.here(frame))
+
+    # what a communicator asks of its carrier
+
+    def now(self):
+        return self.clock
+
+    def start(self, transfer):
+        """Post one side; where the other side is there already, the message crosses."""
+        simulation = self.simulation
+        if transfer.sends:
+            key = (self.rank, transfer.peer, transfer.tag)
+        else:
+            key = (transfer.peer, self.rank, transfer.tag)
+        queue = simulation.posted.get(key)
+        if not queue or queue[0][1].sends == transfer.sends:
+            if queue is None:
+                queue = simulation.posted[key] = deque()
+            queue.append((self, transfer))
+        elif transfer.sends:
+            self.cross(transfer, *queue.popleft())
+        else:
+            sender, sent = queue.popleft()
+            sender.cross(sent, self, transfer)
+
+    def cross(self, sent, receiver, received):
+        """Bring a message from this rank to `receiver`: its bytes now, its clock to when that will be."""
+        simulation, buffer = self.simulation, sent.buffer
+        try:
+            check_fit(received, buffer.dtype, buffer.count)
+        except MessageMismatch as error:
+            received.result, received.began, received.done = error, receiver.clock, receiver.clock
+            receiver.wake()
+            return
+        nbytes, sends_until, receives_until = buffer.data.size, simulation.sends_until, simulation.receives_until
+        began = max(
+            sent.not_before, received.posted, sends_until[self.rank], receives_until[receiver.rank]
+        )  # fmt: skip
+        done = began + simulation.network.alpha + nbytes / simulation.network.beta
+        sends_until[self.rank] = receives_until[receiver.rank] = done
+        if nbytes:
+            received.buffer.data[:] = buffer.data
+            received.buffer.finish()
+        sent.began = received.began = began
+        sent.done = received.done = done
+        sent.result = received.result = max(sent.step, received.step) + 1
+        self.wake()
+        receiver.wake()
+
+    def wake(self):
+        """Go on when everything is done that this rank waits for, if it does wait."""
+        if self.waiting and all(transfer.done is not None for transfer in self.waiting):
+            heapq.heappush(self.simulation.ready, (max(self.clock, *(t.done for t in self.waiting)), self.rank))
+
+    def wait(self, transfers):
+        self.waiting = transfers
+        done = [transfer.done for transfer in transfers]
+        if None not in done:
+            latest = max(done)
+            if latest > self.clock:
+                heapq.heappush(self.simulation.ready, (latest, self.rank))
+                self.rest()
+        else:
+            self.rest()
+        for transfer in transfers:
+            if transfer.done > self.clock:
+                self.clock = transfer.done
+            if isinstance(transfer.result, MessageMismatch):
+                raise transfer.result
+        self.waiting = ()
+
+    def rest(self):
+        """Let others run until this rank's turn comes."""
+        self.simulation.hub.switch()
+        while self.simulation.over:  # it caught the exception that should have ended it
+            self.simulation.hub.switch()
+
+    def sleep(self, seconds):
+        """Let `seconds` pass on this rank's clock."""
+        if seconds > 0:
+            self.clock += seconds
+            heapq.heappush(self.simulation.ready, (self.clock, self.rank))
+            self.rest()
+
+    def compute(self, seconds, added):
+        self.sleep(seconds + added * self.simulation.network.gamma)
+
+    def die(self):
+        self.doing, self.error = "died", ("", "a fault ended it.")
+        self.place = hang.here(sys._getframe())
+        while True:
+            self.simulation.hub.switch()
+
+
+def pending_of(transfer):
+    """A transfer that is not done, for the report."""
+    buffer = transfer.buffer
+    return hang.Pending(transfer.sends, transfer.peer, transfer.tag, str(buffer), buffer.data.size, transfer.dropped)
+
+
+class Prompter(io.TextIOBase):
+    """Stands before stdout while ranks print: each line gets its rank."""
+
+    def __init__(self, stdout):
+        self.stdout, self.begun = stdout, {}
+
+    def write(self, text):
+        rank = getattr(greenlet.getcurrent(), "rank", None)
+        if rank is None:
+            return self.stdout.write(text)
+        *lines, rest = (self.begun.pop(rank, "") + text).split("\n")
+        for line in lines:
+            self.stdout.write(f"[rank {rank}] {line}\n")
+        if rest:
+            self.begun[rank] = rest
+        return len(text)
+
+    def flush(self):
+        self.stdout.flush()
+
+
+@contextmanager
+def _alarm(simulation, seconds):
+    """Preempt the rank that runs after `seconds`, and at once when the interrupt button is pressed.
+
+    Only the main thread can do that; in another one a rank that never ends is not ended.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handlers = {
+        signal.SIGALRM: lambda *_: simulation.preempt("time"),
+        signal.SIGINT: lambda *_: simulation.preempt("interrupt"),
+    }
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    began = time.monotonic()
+    others, interval = signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        left = max(others - (time.monotonic() - began), 1e-3) if others else 0
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        signal.setitimer(signal.ITIMER_REAL, left, interval)
