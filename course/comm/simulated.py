@@ -57,8 +57,8 @@ class Stopped(BaseException):
 class Simulation:
     """One run of `function(comm, *args[rank], **kwargs[rank])` on simulated ranks.
 
-    network: a Simulated. args, kwargs: a tuple and a dict a rank. After `run` there are `states` (hang.State, one a rank), `values`,
-    `records` (Recorder.plain, one a rank) and `stop` (None, or "time").
+    network: a Simulated. args, kwargs: a tuple and a dict a rank. After `run` there are `states` (hang.State),
+    `values` and `records` (Recorder.plain), one a rank each, and `stop` (None, or "time").
     """
 
     def __init__(self, network, function, args, kwargs, faults):
@@ -83,7 +83,7 @@ class Simulation:
             with _alarm(self, seconds):
                 self.serve()
             self.states = [rank.state() for rank in self.ranks]
-            self.records = [rank.comm._recorder.plain() for rank in self.ranks]
+            self.records = [rank.record() for rank in self.ranks]
             self.values = [rank.value for rank in self.ranks]
             interrupted = self.stop == "interrupt"
             with _alarm(self, SECONDS_TO_END):
@@ -156,6 +156,16 @@ class Rank:
         frame = self.thread.gr_frame  # None before its first turn
         return hang.State(self.rank, doing, pending, place=frame and hang.here(frame))
 
+    def record(self):
+        """What its recorder took down, with what it was doing at the end; asked for after `state`."""
+        recorder, state = self.comm._recorder, self.simulation.states[self.rank]
+        if state.doing == "waits":
+            waiting = [transfer for transfer in self.waiting if transfer.done is None]
+            recorder.unfinished(waiting, self.clock, self.simulation.seconds())
+        else:
+            recorder.ended(state.doing, self.clock)
+        return recorder.plain()
+
     # what a communicator asks of its carrier
 
     def now(self):
@@ -164,10 +174,8 @@ class Rank:
     def start(self, transfer):
         """Post one side; where the other side is there already, the message crosses."""
         simulation = self.simulation
-        if transfer.sends:
-            key = (self.rank, transfer.peer, transfer.tag)
-        else:
-            key = (transfer.peer, self.rank, transfer.tag)
+        source, dest = (self.rank, transfer.peer) if transfer.sends else (transfer.peer, self.rank)
+        key = (source, dest, transfer.tag)
         queue = simulation.posted.get(key)
         if not queue or queue[0][1].sends == transfer.sends:
             if queue is None:

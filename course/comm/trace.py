@@ -4,15 +4,14 @@ Each rank has a `Recorder`; the recorders of a run make one `Trace`, which cross
 Drawing is in `course/plots.py`; nothing here imports it before a picture is asked for.
 """
 
-import json
-from pathlib import Path
-
 import numpy as np
+
+from course.comm.hang import BARRIER
 
 CALLS = np.dtype(
     [
         ("rank", "i4"), ("op", "U8"), ("peer", "i4"), ("bytes", "i8"),
-        ("start", "f8"), ("began", "f8"), ("end", "f8"),
+        ("start", "f8"), ("began", "f8"), ("end", "f8"), ("done", "?"),
     ]
 )  # fmt: skip
 MESSAGES = np.dtype(
@@ -34,6 +33,7 @@ class Recorder:
         self.step = 0
         self.largest = {}  # step -> bytes of this rank's largest message in it
         self.calls, self.messages = [], []
+        self.ending = ["", 0.0]
 
     def next_number(self, dest):
         """The number of the next message to `dest`, from 0."""
@@ -60,17 +60,33 @@ class Recorder:
             self.messages.append((*row, transfer.posted, transfer.began, transfer.done))
 
     def wait(self, op, transfers, start):
-        """Note a call that waited for `transfers`: until the first of them began nothing moved."""
+        """Note a call that waited for `transfers`: until the last of them began it waited for that one's peer."""
         if self.full:
-            began = min(transfer.began for transfer in transfers)
+            last = max(transfers, key=lambda transfer: transfer.began)
             end = max(transfer.done for transfer in transfers)
             nbytes = sum(transfer.buffer.data.size for transfer in transfers)
-            self.call(op, transfers[0].peer, nbytes, start, max(start, began), max(start, end))
+            self.call(op, last.peer, nbytes, start, max(start, last.began), max(start, end))
 
-    def call(self, op, peer, nbytes, start, began, end):
+    def call(self, op, peer, nbytes, start, began, end, done=True):
         """Note one call of the communicator: it waited from `start` to `began` and worked until `end` (seconds)."""
         if self.full:
-            self.calls.append((self.rank, op, peer, nbytes, start, began, end))
+            self.calls.append((self.rank, op, peer, nbytes, start, began, end, done))
+
+    def ended(self, doing, now):
+        """Note what the rank was doing (as in `hang.State`) when its part came to its end, at `now` on its clock."""
+        self.ending = [doing, now]
+
+    def unfinished(self, transfers, since, now):
+        """Note the call in which a rank was stuck: it waits for `transfers` since `since`, and the run ended at `now`.
+
+        transfers: those that are not done.
+        """
+        if transfers:
+            first = transfers[0]
+            op = "barrier" if first.tag == BARRIER else "send" if first.sends else "recv"
+            nbytes = sum(transfer.buffer.data.size for transfer in transfers)
+            self.call(op, first.peer, nbytes, since, now, now, done=False)
+        self.ended("waits", now)
 
     def plain(self):
         """Everything, as a dict of plain values."""
@@ -78,7 +94,8 @@ class Recorder:
             "sent": [[dest, *count] for dest, count in self.sent.items()],
             "received": list(self.received),
             "step": self.step,
-            "largest": list(self.largest.items()),
+            "largest": [list(each) for each in self.largest.items()],
+            "ending": self.ending,
             "calls": np.array(self.calls, CALLS),
             "messages": np.array(self.messages, MESSAGES),
         }
@@ -94,6 +111,7 @@ class Trace:
     link_bytes, link_messages: int64, shape (ranks, ranks), [source, dest].
     step_bytes: int64, shape (steps,), the largest message of each step.
     calls, messages: structured arrays with times in seconds from the start (`CALLS`, `MESSAGES`); empty without `full`.
+    endings: a list with (doing, seconds) a rank: what it was doing at the end (`hang.State.doing`), and when that was.
     """
 
     def __init__(self, parts, carrier, started, seconds, full=True, alpha=None, beta=None):
@@ -115,6 +133,10 @@ class Trace:
                 largest[step] = max(nbytes, largest.get(step, 0))
         self.bytes_sent, self.messages_sent = self.link_bytes.sum(axis=1), self.link_messages.sum(axis=1)
         self.step_bytes = np.array([largest.get(step, 0) for step in range(1, max(largest, default=0) + 1)], np.int64)
+        self.endings = [
+            ("died", self.seconds) if part is None else (part["ending"][0], part["ending"][1] - started)
+            for part in parts
+        ]
         self.calls = _gathered(parts, "calls", CALLS, ("start", "began", "end"), started)
         self.messages = _gathered(parts, "messages", MESSAGES, ("posted", "began", "end"), started)
 
