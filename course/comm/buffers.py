@@ -5,9 +5,13 @@ else (a slice with gaps, a CUDA tensor) is staged: copied once to the host, and 
 imported here; whoever passes a tensor has imported it.
 """
 
+import functools
 import sys
 
 import numpy as np
+
+
+BYTE = np.dtype(np.uint8)
 
 
 class Buffer:
@@ -24,7 +28,8 @@ class Buffer:
         self.given, self.dtype, self.staged = given, dtype, staged
         self.count = array.size
         # a view of at least one dimension; an empty array has no bytes to look at, whatever its strides
-        self.data = array.reshape(-1).view(np.uint8) if array.size else np.empty(0, np.uint8)
+        flat = array if array.ndim == 1 else array.reshape(-1)
+        self.data = flat.view(BYTE) if self.count else np.empty(0, BYTE)
 
     def finish(self):
         """After a receive: bring what was staged to where it belongs."""
@@ -51,7 +56,7 @@ def outgoing(given):
     """The Buffer of what is to be sent; raises TypeError for what is no array of plain numbers."""
     if isinstance(given, np.ndarray):
         array = given if given.flags.c_contiguous else np.ascontiguousarray(given)
-        return Buffer(given, array, _plain_dtype(given), None)
+        return Buffer(given, array, _plain_dtype(given.dtype), None)
     tensor = _as_tensor(given).detach()
     return _of_tensor(given, tensor.cpu().contiguous(), None)
 
@@ -62,7 +67,7 @@ def incoming(given):
         if not given.flags.writeable:
             raise TypeError("the array to receive into is read-only: receive into a copy of it.")
         staged = None if given.flags.c_contiguous else np.empty(given.shape, given.dtype)
-        return Buffer(given, given if staged is None else staged, _plain_dtype(given), staged)
+        return Buffer(given, given if staged is None else staged, _plain_dtype(given.dtype), staged)
     tensor = _as_tensor(given).detach()
     in_place = tensor.device.type == "cpu" and tensor.is_contiguous()
     if in_place:
@@ -80,10 +85,11 @@ def _of_tensor(given, tensor, staged):
     return Buffer(given, array, array.dtype.str, staged)
 
 
-def _plain_dtype(array):
-    if array.dtype.hasobject or array.dtype.names:
-        raise TypeError(f"an array of {array.dtype} cannot be sent: its elements must be plain numbers.")
-    return array.dtype.str
+@functools.cache
+def _plain_dtype(dtype):
+    if dtype.hasobject or dtype.names:
+        raise TypeError(f"an array of {dtype} cannot be sent: its elements must be plain numbers.")
+    return dtype.str
 
 
 def _as_tensor(given):
