@@ -33,14 +33,14 @@ class Transfer:
     """
 
     __slots__ = (
-        "began", "buffer", "done", "dropped", "not_before", "number", "peer", "posted", "result", "sends", "step", "tag"
+        "began", "buffer", "done", "dropped", "not_before", "peer", "posted", "result", "sends", "step", "tag"
     )  # fmt: skip
 
     def __init__(self, sends, peer, tag, buffer, step, posted):
         self.sends, self.peer, self.tag, self.buffer = sends, peer, tag, buffer
         self.step, self.posted, self.not_before = step, posted, posted
         self.began = self.done = None
-        self.result = self.number = 0
+        self.result = 0
         self.dropped = False
 
 
@@ -170,10 +170,8 @@ class Communicator:
         peer, tag = self._checked(sends, peer, tag)
         buffer = buffers.outgoing(given) if sends else buffers.incoming(given)
         transfer = Transfer(sends, peer, tag, buffer, self._step, self._carrier.now())
-        if sends:
-            transfer.number = self._recorder.next_number(peer)
-            if self._faults is not None:
-                return self._post_with_faults(transfer)
+        if sends and self._faults is not None:
+            return self._post_with_faults(transfer)
         self._carrier.start(transfer)
         return transfer
 
@@ -191,7 +189,7 @@ class Communicator:
 
     def _post_with_faults(self, transfer):
         """Begin a send as the faults have it."""
-        fault = self._faults.of_message.get((transfer.peer, transfer.number))
+        fault = self._faults.of_next(transfer.peer)
         overtaken = self._held.pop(transfer.peer, None)
         if isinstance(fault, Reorder):
             self._held[transfer.peer] = transfer

@@ -6,6 +6,7 @@ The communicator applies them on the side of the rank that sends, the same way o
 messages from `source` to `dest` from 0; barriers do not count.
 """
 
+from collections import Counter
 from dataclasses import dataclass
 
 
@@ -79,3 +80,10 @@ class FaultsOf:
             for fault in faults
             if isinstance(fault, Delay | Drop | Reorder) and fault.source == rank
         }
+        self.messages = Counter()  # dest -> messages so far
+
+    def of_next(self, dest):
+        """The fault that meets the next message to `dest`, or None."""
+        number = self.messages[dest]
+        self.messages[dest] += 1
+        return self.of_message.get((dest, number))

@@ -11,6 +11,7 @@ a run lasts.
 """
 
 import contextvars
+import gc
 import heapq
 import io
 import signal
@@ -80,7 +81,7 @@ class Simulation:
         """
         self.hub = greenlet.getcurrent()
         with redirect_stdout(Prompter(sys.stdout)):
-            with _alarm(self, seconds):
+            with _alarm(self, seconds), _rare_collections():
                 self.serve()
             self.states = [rank.state() for rank in self.ranks]
             self.records = [rank.record() for rank in self.ranks]
@@ -151,7 +152,7 @@ class Rank:
         """What it is doing now."""
         if self.thread.dead or self.doing == "died":
             return hang.State(self.rank, self.doing, place=self.place, error=self.error, at=self.clock)
-        pending = [pending_of(transfer) for transfer in self.waiting if transfer.done is None]
+        pending = [hang.pending_of(transfer) for transfer in self.waiting if transfer.done is None]
         doing = "computes" if self.thread is self.simulation.preempted else "waits" if pending else "ready"
         frame = self.thread.gr_frame  # None before its first turn
         return hang.State(self.rank, doing, pending, place=frame and hang.here(frame))
@@ -193,15 +194,19 @@ class Rank:
         try:
             check_fit(received, buffer.dtype, buffer.count)
         except MessageMismatch as error:
-            received.result, received.began, received.done = error, receiver.clock, receiver.clock
+            received.result = error
+            received.began = received.done = max(sent.posted, received.posted)
             receiver.wake()
             return
-        nbytes, sends_until, receives_until = buffer.data.size, simulation.sends_until, simulation.receives_until
-        began = max(
-            sent.not_before, received.posted, sends_until[self.rank], receives_until[receiver.rank]
-        )  # fmt: skip
-        done = began + simulation.network.alpha + nbytes / simulation.network.beta
-        sends_until[self.rank] = receives_until[receiver.rank] = done
+        network, sends_until, receives_until = simulation.network, simulation.sends_until, simulation.receives_until
+        nbytes = buffer.data.size
+        began = max(sent.posted, received.posted, sends_until[self.rank], receives_until[receiver.rank])
+        delayed = sent.not_before > began
+        if delayed:
+            began = sent.not_before
+        done = began + network.alpha + nbytes / network.beta
+        if not delayed:  # a message that a fault delays keeps only those waiting who wait for it
+            sends_until[self.rank] = receives_until[receiver.rank] = done
         if nbytes:
             received.buffer.data[:] = buffer.data
             received.buffer.finish()
@@ -212,26 +217,42 @@ class Rank:
         receiver.wake()
 
     def wake(self):
-        """Go on when everything is done that this rank waits for, if it does wait."""
-        if self.waiting and all(transfer.done is not None for transfer in self.waiting):
-            heapq.heappush(self.simulation.ready, (max(self.clock, *(t.done for t in self.waiting)), self.rank))
+        """Go on if this rank waits and what it waits for is settled."""
+        if self.waiting:
+            settled = self.settled()
+            if settled is not None:
+                self.go_on_at(settled)
+
+    def settled(self):
+        """When everything is done that this rank waits for, or one of it has failed; None if neither is so yet."""
+        latest = self.clock
+        for transfer in self.waiting:
+            done = transfer.done
+            if done is None:
+                latest = None
+            elif isinstance(transfer.result, MessageMismatch):
+                return max(done, self.clock)
+            elif latest is not None and done > latest:
+                latest = done
+        return latest
+
+    def go_on_at(self, clock):
+        """Have a turn, one, when it is this late."""
+        self.waiting, self.clock = (), clock
+        heapq.heappush(self.simulation.ready, (clock, self.rank))
 
     def wait(self, transfers):
         self.waiting = transfers
-        done = [transfer.done for transfer in transfers]
-        if None not in done:
-            latest = max(done)
-            if latest > self.clock:
-                heapq.heappush(self.simulation.ready, (latest, self.rank))
-                self.rest()
+        settled = self.settled()
+        if settled is not None and settled <= self.clock:
+            self.waiting = ()
         else:
+            if settled is not None:
+                self.go_on_at(settled)
             self.rest()
         for transfer in transfers:
-            if transfer.done > self.clock:
-                self.clock = transfer.done
             if isinstance(transfer.result, MessageMismatch):
                 raise transfer.result
-        self.waiting = ()
 
     def rest(self):
         """Let others run until this rank's turn comes."""
@@ -242,8 +263,7 @@ class Rank:
     def sleep(self, seconds):
         """Let `seconds` pass on this rank's clock."""
         if seconds > 0:
-            self.clock += seconds
-            heapq.heappush(self.simulation.ready, (self.clock, self.rank))
+            self.go_on_at(self.clock + seconds)
             self.rest()
 
     def compute(self, seconds, added):
@@ -254,12 +274,6 @@ class Rank:
         self.place = hang.here(sys._getframe())
         while True:
             self.simulation.hub.switch()
-
-
-def pending_of(transfer):
-    """A transfer that is not done, for the report."""
-    buffer = transfer.buffer
-    return hang.Pending(transfer.sends, transfer.peer, transfer.tag, str(buffer), buffer.data.size, transfer.dropped)
 
 
 class Prompter(io.TextIOBase):
@@ -281,6 +295,17 @@ class Prompter(io.TextIOBase):
 
     def flush(self):
         self.stdout.flush()
+
+
+@contextmanager
+def _rare_collections():
+    """Look for garbage less often: what many ranks hold is none, and looking takes a third of the time."""
+    before = gc.get_threshold()
+    gc.set_threshold(max(before[0], 100_000), *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 @contextmanager

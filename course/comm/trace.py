@@ -4,6 +4,9 @@ Each rank has a `Recorder`; the recorders of a run make one `Trace`, which cross
 Drawing is in `course/plots.py`; nothing here imports it before a picture is asked for.
 """
 
+from array import array
+from collections import defaultdict
+
 import numpy as np
 
 from course.comm.hang import BARRIER
@@ -27,19 +30,12 @@ class Recorder:
 
     def __init__(self, rank, size, full=True):
         self.rank, self.size, self.full = rank, size, full
-        self.sent = {}  # dest -> [messages, bytes]
+        self.sent = defaultdict(lambda: [0, 0])  # dest -> [messages, bytes]
         self.received = [0, 0]
-        self.numbers = {}  # dest -> messages posted, dropped ones too
         self.step = 0
-        self.largest = {}  # step -> bytes of this rank's largest message in it
+        self.largest = array("q")  # bytes of the largest message that this rank sent in step 1, 2, ...
         self.calls, self.messages = [], []
         self.ending = ["", 0.0]
-
-    def next_number(self, dest):
-        """The number of the next message to `dest`, from 0."""
-        number = self.numbers.get(dest, 0)
-        self.numbers[dest] = number + 1
-        return number
 
     def message(self, transfer):
         """Count one side of a message that is done."""
@@ -50,11 +46,14 @@ class Recorder:
             self.received[0] += 1
             self.received[1] += nbytes
             return
-        count = self.sent.setdefault(transfer.peer, [0, 0])
+        count = self.sent[transfer.peer]
         count[0] += 1
         count[1] += nbytes
-        if nbytes > self.largest.get(step, -1):
-            self.largest[step] = nbytes
+        largest = self.largest
+        if step > len(largest):
+            largest.extend([0] * (step - len(largest)))
+        if nbytes > largest[step - 1]:
+            largest[step - 1] = nbytes
         if self.full:
             row = (self.rank, transfer.peer, transfer.tag, nbytes, step)
             self.messages.append((*row, transfer.posted, transfer.began, transfer.done))
@@ -94,7 +93,7 @@ class Recorder:
             "sent": [[dest, *count] for dest, count in self.sent.items()],
             "received": list(self.received),
             "step": self.step,
-            "largest": [list(each) for each in self.largest.items()],
+            "largest": np.array(self.largest),
             "ending": self.ending,
             "calls": np.array(self.calls, CALLS),
             "messages": np.array(self.messages, MESSAGES),
@@ -121,7 +120,7 @@ class Trace:
         self.alpha, self.beta = alpha, beta
         self.link_bytes, self.link_messages = np.zeros((2, n, n), np.int64)
         self.messages_received, self.bytes_received, self.steps = np.zeros((3, n), np.int64)
-        largest = {}
+        self.step_bytes = np.zeros(max((len(part["largest"]) for part in parts if part), default=0), np.int64)
         for rank, part in enumerate(parts):
             if part is None:
                 continue
@@ -129,10 +128,9 @@ class Trace:
                 self.link_messages[rank, dest], self.link_bytes[rank, dest] = messages, nbytes
             self.messages_received[rank], self.bytes_received[rank] = part["received"]
             self.steps[rank] = part["step"]
-            for step, nbytes in part["largest"]:
-                largest[step] = max(nbytes, largest.get(step, 0))
+            steps = len(part["largest"])
+            self.step_bytes[:steps] = np.maximum(self.step_bytes[:steps], part["largest"])
         self.bytes_sent, self.messages_sent = self.link_bytes.sum(axis=1), self.link_messages.sum(axis=1)
-        self.step_bytes = np.array([largest.get(step, 0) for step in range(1, max(largest, default=0) + 1)], np.int64)
         self.endings = [
             ("died", self.seconds) if part is None else (part["ending"][0], part["ending"][1] - started)
             for part in parts
