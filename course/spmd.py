@@ -64,9 +64,7 @@ def spmd(function, *args, ranks=None, carrier="local", timeout=None, faults=(), 
     if network:
         states, values, trace = _simulated(network, function, its_args, kwargs, seconds, faults)
     else:
-        from course.comm import local
-
-        states, values, trace = local.run(function, its_args, kwargs, seconds, faults)
+        states, values, trace = _local(function, its_args, kwargs, seconds, faults)
     if all(state.doing == "returned" for state in states):
         return Run(values, trace)
     _raise_if_empty(states)
@@ -139,6 +137,25 @@ def _simulated(network, function, args, kwargs, seconds, faults):
         beta=network.beta,
     )
     return simulation.states, simulation.values, trace
+
+
+def _local(function, args, kwargs, seconds, faults):
+    """(states, values, trace) of a run on the running engines."""
+    from course import cluster
+    from course.comm.watch import Watch
+
+    engines = cluster.running()
+    if engines is None:
+        raise Problem(f"No engines are running: cluster.start({len(args)}) starts them.")
+    if len(engines) < len(args):
+        raise Problem(
+            f"{len(args)} ranks need as many engines, and {len(engines)} are running: cluster.start({len(args)}), or "
+            'carrier="simulated".'
+        )
+    engines.until_whole()
+    for loss in engines.losses():
+        print(f"{loss.text.capitalize()} before this run, and was started anew: what it knew is gone.")
+    return Watch(engines, function, args, kwargs, faults).run(seconds)
 
 
 def _own(value):

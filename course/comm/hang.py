@@ -56,8 +56,8 @@ class Pending:
 class State:
     """What one rank was doing when the run came to its end.
 
-    doing: "returned", "raised", "died" (its process or, by a fault, its thread ended), "waits", "computes", or "ready"
-    (it could go on, and it is not its turn).
+    doing: "returned", "raised", "died" (its process or, by a fault, its thread ended), "waits", "computes", "ready"
+    (it could go on, and it is not its turn), or "absent" (its engine never came to begin).
     pending: what it waits for. seconds: for how long, None where that has no meaning. place: where it is or raised.
     error: its exception as (type, message), or how it died as ("", words). at: when it ended, on the carrier's clock.
     """
@@ -81,10 +81,12 @@ class State:
             return f"rank {self.rank} computes{place}"
         if self.doing == "returned":
             return f"rank {self.rank} has returned"
+        if self.doing == "absent":
+            return f"rank {self.rank} did not begin: its engine is still busy with an earlier call"
         if self.doing == "ready":
             return f"rank {self.rank} could go on{place}"
         since = "" if self.seconds is None else f", for {self.seconds:.1f} s now"
-        return f"rank {self.rank} waits {' and '.join(map(_waits, self.pending))}{since}{place}"
+        return f"rank {self.rank} waits {' and '.join(dict.fromkeys(map(_waits, self.pending)))}{since}{place}"
 
 
 @dataclass
@@ -131,6 +133,9 @@ def _cause(states, ring, limit):
     if ended_badly:
         first = min(ended_badly, key=lambda state: state.at)
         return _capital(first.text()) + ("" if first.text().endswith((".", "`)")) else ".")
+    absent = [state for state in states if state.doing == "absent"]
+    if absent:
+        return f"{_capital(absent[0].text())}."
     computing = [state for state in states if state.doing == "computes"]
     if computing:
         over = f"after {limit:g} seconds, the time limit" if limit else "when the run was stopped"
@@ -210,7 +215,7 @@ def _around(ring, by_rank):
         )
     if not any(step.sends for step in steps):
         return f"Ranks {names} all wait to receive from one another and none of them sends: one must send first."
-    return f"Ranks {names} wait for one another in a circle: one sends or receives in the wrong order, or to the wrong rank."
+    return f"Ranks {names} wait for one another in a circle: the order is wrong, or a rank sends to the wrong one."
 
 
 def _waits(pending):
@@ -231,6 +236,12 @@ def _ranks(states, one="was", more="were"):
 
 def _capital(text):
     return text[:1].upper() + text[1:]
+
+
+def pending_of(transfer):
+    """The Pending of one side of a message that is not done (`communicator.Transfer`)."""
+    buffer = transfer.buffer
+    return Pending(transfer.sends, transfer.peer, transfer.tag, str(buffer), buffer.data.size, transfer.dropped)
 
 
 def here(frame):
