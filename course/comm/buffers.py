@@ -10,7 +10,6 @@ import sys
 
 import numpy as np
 
-
 BYTE = np.dtype(np.uint8)
 
 
