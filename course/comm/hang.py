@@ -7,14 +7,17 @@ at the notebook's cells.
 """
 
 import linecache
+import os
 import sys
+import sysconfig
 import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
 
 BARRIER = -1  # the tag of a barrier's messages; those of users are from 0
 COURSE = str(Path(__file__).parent.parent)
-LIBRARIES = tuple({str(Path(path).resolve()) for path in (sys.prefix, sys.base_prefix)} | {sys.prefix})
+LIBRARIES = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+NOT_THEIRS = ("<frozen", *(f"{folder}{os.sep}" for folder in (COURSE, *LIBRARIES)))
 
 
 @dataclass(frozen=True)
@@ -269,4 +272,4 @@ def in_traceback(error):
 
 def is_theirs(filename):
     """Whether code of this file is a student's: not the course's, not a library's, not Python's own."""
-    return not filename.startswith((COURSE, "<frozen", *LIBRARIES))
+    return not filename.startswith(NOT_THEIRS)

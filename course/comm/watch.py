@@ -59,11 +59,17 @@ class Watch:
     """One run.
 
     engines: the view of them (`course.cluster`), at least as many as ranks. args: one tuple a rank.
+    Raises Problem for a function or an argument that cannot travel.
     """
 
     def __init__(self, engines, function, args, kwargs, faults):
-        self.engines, self.function, self.args, self.kwargs, self.faults = engines, function, args, kwargs, faults
+        self.engines, self.faults = engines, faults
         self.peers = [Peer(rank) for rank in range(len(args))]
+        try:
+            self.parcels = [wire.packed(("call", function, each, kwargs)) for each in args]
+        except Exception as error:
+            name = getattr(function, "__name__", function)
+            raise Problem(f"`{name}`, or what it is given, cannot travel to an engine: {error}.") from None
         self.secret = secrets.token_bytes(wire.SECRET_BYTES)
         self.name = secrets.token_hex(4)  # of this run's socket files
         self.directory = engines.directory if engines.on_this_machine else None
@@ -97,7 +103,8 @@ class Watch:
         if interrupted:
             print(hang.explain(states).text())
             raise KeyboardInterrupt
-        seconds = max(peer.at for peer in self.peers) if not self.failed_at else ended - self.began
+        is_good = all(peer.ended and peer.ended[0] == "returned" for peer in self.peers)
+        seconds = max(peer.at for peer in self.peers) if is_good else ended - self.began
         trace = Trace([peer.record for peer in self.peers], "local", 0.0, seconds)
         return states, [peer.value for peer in self.peers], trace
 
@@ -205,16 +212,9 @@ class Watch:
             origin = self.began if self.engines.on_this_machine else None  # other machines have other clocks
             for peer in self.peers:
                 peer.say("begin", addresses, origin, self.faults)
-                self.give(peer)
-
-    def give(self, peer):
-        """Send a rank its function and arguments."""
-        try:
-            peer.connection.send("call", self.function, self.args[peer.rank], self.kwargs)
-        except OSError:
-            pass  # it has ended; its connection says so
-        except Exception as error:
-            raise Problem(f"{_name(self.function)} or what it is given cannot travel to an engine: {error}") from None
+                with contextlib.suppress(OSError):  # it has ended; its connection says so
+                    peer.connection.send_packed(self.parcels[peer.rank])
+            self.parcels.clear()
 
     def note(self, peer, kind, *content):
         """Note what a rank says about itself."""
@@ -304,10 +304,6 @@ def _moves(source, dest):
     if not dest.ended and is_read and (more or written != read):
         return True
     return not source.ended and answers_written != answers_read
-
-
-def _name(function):
-    return f"`{getattr(function, '__name__', function)}`"
 
 
 @contextlib.contextmanager

@@ -70,7 +70,11 @@ class Connection:
 
     def send(self, *value):
         """Send a tuple. Raises OSError where the other end is gone or takes nothing for too long."""
-        for part in packed(value):
+        self.send_packed(packed(value))
+
+    def send_packed(self, parts):
+        """Send what `packed` made."""
+        for part in parts:
             self.sock.sendall(part)
 
     def receive(self):
