@@ -3,18 +3,24 @@
 `kernel.py` puts this text, with `values.py` before it, into a module of the kernel before the first cell runs. The
 grader then asks for names and calls by `execute_request`'s user_expressions, whose replies travel on the shell channel,
 where no transformer or history of the student's reaches. Functions that a check passes in are called back over the
-stdin channel. Nothing of a check is ever here, and nothing here is trusted: answers are only values.
+stdin channel, where they may ask in their turn. Nothing of a check is ever here, and nothing here is trusted: answers
+are only values.
 """
 
 import importlib
+import itertools
 import linecache
 import operator
+import sys
 
 from IPython import get_ipython
 
 from autograder.values import dumps, loads
 
+MESSAGE = 4000  # characters of an error's text
+
 objects = {}  # handle -> object of the student's that is not plain
+numbers = itertools.count()  # of calls back
 
 
 def handle(value):
@@ -26,17 +32,27 @@ def handle(value):
 
 
 class Callback:
-    """A function of the check's: calling it asks the grader."""
+    """A function of the check's: calling it asks the grader, and answers what the grader asks before it is through."""
 
     def __init__(self, key, name):
         self.key, self.__name__, self.__qualname__ = key, name, name
 
     def __call__(self, *args, **kwargs):
-        question = dumps({"callback": self.key, "args": args, "kwargs": kwargs}, handle)
-        answer = loads(get_ipython().kernel.raw_input(question), resolve)
-        if "error" in answer:
-            raise RuntimeError(answer["error"])
-        return answer["value"]
+        number, raised = next(numbers), None
+        text = dumps({"callback": self.key, "args": args, "kwargs": kwargs}, handle)
+        while True:
+            reply = loads(get_ipython().kernel.raw_input(f"{number} {text}"), resolve)
+            if "do" not in reply:
+                break
+            try:
+                text, raised = dumps({"value": carry_out(reply)}, handle), None
+            except Exception as error:
+                text, raised = dumps({"error": described(error)}, handle), error
+        if "raised" in reply and raised is not None:  # the student's own error, passed through the check's function
+            raise raised
+        if "error" in reply:
+            raise RuntimeError(reply["error"])
+        return reply["value"]
 
     def __reduce__(self):
         raise TypeError(f"{self.__name__} belongs to the check and cannot travel to an engine")
@@ -66,14 +82,24 @@ def answer(request):
     """Text in, text out: one operation of the grader's, with its value or its error."""
     try:
         message = loads(request, resolve)
-        value = OPERATIONS[message["do"]](*message["with"])
-        return dumps({"value": value}, handle)
-    except KeyboardInterrupt:
-        return dumps({"error": ["KeyboardInterrupt", "", ""]}, handle)
+        return dumps({"value": carry_out(message)}, handle)
     except BaseException as error:
         if isinstance(error, KeyError) and message["do"] == "name":
             return dumps({"missing": True}, handle)
-        return dumps({"error": [type(error).__name__[:200], str(error)[:2000], where(error)]}, handle)
+        return dumps({"error": described(error)}, handle)
+
+
+def carry_out(message):
+    """The value of one operation."""
+    return OPERATIONS[message["do"]](*message["with"])
+
+
+def described(error):
+    """An exception as plain values: its classes' names, its text, where it came from and what a run had come to."""
+    kinds = [kind.__name__[:200] for kind in type(error).__mro__[:20]]
+    parts = {"kinds": kinds, "message": str(error)[:MESSAGE], "place": where(error)}
+    failed = getattr(sys.modules.get("course.spmd"), "RunFailed", ())
+    return parts | ({"report": error.report, "trace": error.trace} if isinstance(error, failed) else {})
 
 
 def where(error):

@@ -7,22 +7,40 @@ else as a `StandIn` whose calls and attributes are carried out over there. `auto
 import builtins
 import contextlib
 import io
+import re
 import time
 import types
 import warnings
 
+import greenlet
 import numpy as np
 
 from autograder import values
 from autograder.kernel import KernelLost, TimeUp
+from course.comm.hang import Report
+from course.comm.trace import Trace
+from course.errors import Problem
+from course.spmd import RunFailed
 
-IN_THE_KERNEL = {"cluster"}  # modules of `course` that mean the student's engines
+IN_THE_KERNEL = {"cluster", "comm", "spmd"}  # modules of `course` that mean the student's engines and simulated ranks
+ERRORS = {"Problem": Problem, "RunFailed": RunFailed}  # errors of the course that a check may expect
+MESSAGE = 4000  # characters of an error's text
+MOST_CALLS = 5000  # of the check's functions, under way at once: one a simulated rank
 
 
 class StudentError(Exception):
-    """An exception that the student's code raised; also of the builtin type of that name, so a check may expect it."""
+    """An exception that the student's code raised; also of the type of that name, so that a check may expect it.
 
-    kind = place = ""
+    kind: the name of its class. place: where it was raised, in words. report, trace: of a run that failed.
+    """
+
+    kind, place, report, trace = "", "", None, None
+
+    def __init__(self, message):
+        self.message = message
+
+    def __str__(self):
+        return self.message
 
 
 def run_check(source, kernel, seconds):
@@ -57,9 +75,11 @@ def run_check(source, kernel, seconds):
 
 
 def told(error):
-    """One sentence about an exception in the student's code."""
-    if error.kind == "NotImplementedError":
+    """The hint for an exception in the student's code."""
+    if isinstance(error, NotImplementedError):
         return "this task is still empty." if "still empty" in str(error) else f"not implemented: {error}"
+    if isinstance(error, Problem):  # it says itself what is wrong
+        return re.sub(r"\bcell \d+, (?=line \d)", "", str(error))  # cells have other numbers where they are graded
     place = f" ({error.place})" if error.place else ""
     return f"your code raised {error.kind}: {error}{place}"
 
@@ -83,11 +103,15 @@ class Names(dict):
     def __init__(self, link):
         def importing(name, globals=None, locals=None, fromlist=(), level=0):
             package, _, module = name.partition(".")
-            if package != "course" or not IN_THE_KERNEL & {module, *(fromlist or ())}:
-                return builtins.__import__(name, globals, locals, fromlist, level)
-            if module:
-                return link.ask("module", name)
-            return types.SimpleNamespace(**{n: link.ask("module", f"course.{n}") for n in fromlist})
+            if package == "course" and module.split(".")[0] in IN_THE_KERNEL:
+                found = link.ask("module", name)
+                named = {n: ERRORS[n] if n in ERRORS else getattr(found, n) for n in fromlist or ()}
+                return types.SimpleNamespace(**named) if named else link.ask("module", package)
+            here = builtins.__import__(name, globals, locals, fromlist, level)
+            if name != "course" or not IN_THE_KERNEL & {*(fromlist or ())}:
+                return here
+            named = {n: link.ask("module", f"course.{n}") if n in IN_THE_KERNEL else getattr(here, n) for n in fromlist}
+            return types.SimpleNamespace(**named)
 
         super().__init__(__builtins__=dict(vars(builtins), __import__=importing), __name__="check")
         self.link = link
@@ -104,14 +128,19 @@ class Link:
     def __init__(self, kernel, deadline):
         self.kernel, self.deadline = kernel, deadline
         self.callbacks, self.raised = {}, None
+        self.calls = {}  # number -> the green thread of one call of a function of the check's
 
     def ask(self, do, *operands):
         """The value of one operation in the kernel; raises StudentError for what the student's code raised."""
         question = values.dumps({"do": do, "with": operands}, self.handle)
-        text = self.kernel.ask(question, self.deadline, self.call_back)
-        if self.raised is not None:  # an error of the check's own function, passed through the student's code
-            error, self.raised = self.raised, None
-            raise error
+        here = greenlet.getcurrent()
+        if here in self.calls.values():  # the kernel waits for this call back and takes the question in its place
+            text = here.parent.switch(question)
+        else:
+            text = self.kernel.ask(question, self.deadline, self.call_back)
+            if self.raised is not None:  # an error of the check's own function, passed through the student's code
+                error, self.raised = self.raised, None
+                raise error
         reply = values.loads(text, self.resolve) if text else {}
         if not isinstance(reply, dict):
             raise values.NotPlain("the reply has an unknown form")
@@ -142,32 +171,67 @@ class Link:
         return StandIn(self, kind, key)
 
     def call_back(self, text):
-        """Carry out one call of a function of the check's, asked for from the kernel."""
-        if time.monotonic() > self.deadline:
+        """Begin a call of a function of the check's, asked for from the kernel, or go on with one; returns the reply.
+
+        `text` is the call's number and the call or, where the function had asked for a value, the answer. Each call has
+        a green thread: of the ranks of a simulated run many are in the check's function at once.
+        """
+        number, _, text = text.partition(" ")
+        if time.monotonic() > self.deadline or (number not in self.calls and len(self.calls) >= MOST_CALLS):
             return values.dumps({"error": "time is up"}, self.handle)
+        if number not in self.calls:
+            self.calls[number] = greenlet.greenlet(self.carry_out)
+        call = self.calls[number]
+        reply = call.switch(text)
+        if call.dead:
+            del self.calls[number]
+        return reply
+
+    def carry_out(self, text):
+        """One call of a function of the check's, from the kernel's text to the text for it."""
         try:
             call = values.loads(text, self.resolve)
             value = self.callbacks[str(call["callback"]).split(":")[0]](*call["args"], **call["kwargs"])
             return values.dumps({"value": value}, self.handle)
+        except StudentError:
+            return values.dumps({"raised": True}, self.handle)
         except Exception as error:
-            if isinstance(error, AssertionError):
+            if isinstance(error, AssertionError) and self.raised is None:
                 self.raised = error
             return values.dumps({"error": f"{type(error).__name__}: {error}"[:2000]}, self.handle)
 
 
 def student_error(parts):
-    """The exception for the agent's [type, message, place]."""
-    kind, message, place = (str(part)[:2000] for part in (*parts, "", "", "")[:3])
-    if kind == "KeyboardInterrupt":
+    """The exception that the agent described."""
+    kinds, message, place = parts["kinds"], str(parts["message"]), str(parts["place"])[:2000]
+    kinds = [str(kind)[:200] for kind in kinds[:20]]
+    if kinds[0] == "KeyboardInterrupt":
         return TimeUp()
-    base = getattr(builtins, kind, None)
     error = None
-    if isinstance(base, type) and issubclass(base, Exception):
-        with contextlib.suppress(TypeError):  # a few builtin errors take other arguments
-            error = type(kind, (StudentError, base), {})(message)
-    error = error or StudentError(message)
-    error.kind, error.place = kind, place
+    for base in map(known_error, kinds):
+        if base is not None and error is None:
+            with contextlib.suppress(TypeError):  # a few builtin errors take other arguments
+                error = type(kinds[0], (StudentError, base), {})(bounded(message))
+    error = error or StudentError(bounded(message))
+    error.kind, error.place = kinds[0], place
+    report, trace = parts.get("report"), parts.get("trace")
+    if isinstance(report, Report) and isinstance(trace, Trace):
+        error.report, error.trace = report, trace
     return error
+
+
+def known_error(name):
+    """The class of this name that a check may expect, None where there is none."""
+    kind = ERRORS.get(name, getattr(builtins, name, None))
+    return kind if isinstance(kind, type) and issubclass(kind, Exception) and kind is not Exception else None
+
+
+def bounded(text):
+    """The text, or as many whole lines of it as there is room for."""
+    if len(text) <= MESSAGE:
+        return text
+    kept = text[:MESSAGE]
+    return "\n".join([*(kept.splitlines()[:-1] or [kept]), "…"])
 
 
 class StandIn:

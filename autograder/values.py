@@ -2,13 +2,16 @@
 
 The same text runs on both sides: the grader imports it, and `kernel.py` puts it into the kernel beside `agent.py`, so
 it may import nothing but the standard library and numpy. Numbers, strings, bytes, None, lists, tuples, sets, dicts and
-arrays cross by value (a subclass arrives as its base type). Anything else stays where it is and crosses as a handle.
-Nothing is pickled or executed in either direction, and what is decoded is bounded in bytes, nodes and depth.
+arrays cross by value (a subclass arrives as its base type), and so do torch's tensors and what `course.spmd` returns
+or raises: Run, Trace and Report. Anything else stays where it is and crosses as a handle. Nothing is pickled or
+executed in either direction, and what is decoded is bounded in bytes, nodes and depth, and checked part by part.
 """
 
 import base64
+import importlib
 import json
 import re
+import sys
 
 import numpy as np
 
@@ -16,6 +19,7 @@ MAX_BYTES = 64 * 2**20
 MAX_NODES = 1_000_000
 MAX_DEPTH = 60
 TOO_MANY = "the value has more than a million parts"
+OF_THE_COURSE = {"run": "course.spmd.Run", "trace": "course.comm.trace.Trace", "report": "course.comm.hang.Report"}
 ARRAY_DTYPE = re.compile(r"[<>|=]?(b1|[iuf][1248]|f16|c8|c16|c32|[SU]\d{1,6}|[mM]8(\[\w+\])?)")
 
 
@@ -45,7 +49,7 @@ def loads(text, resolve):
         TypeError,
         KeyError,
         IndexError,
-        RecursionError,
+        RuntimeError,
         OverflowError,
         MemoryError,
     ) as error:
@@ -85,6 +89,9 @@ def encode(value, handle, budget, depth):
     if isinstance(value, bytes | bytearray):
         spend(budget, depth, len(value))
         return ["b", base64.b64encode(value).decode()]
+    for tag in OF_THE_COURSE:
+        if isinstance(value, loaded(tag)):
+            return [tag, encode(parts_of(tag, value), handle, budget, depth + 1)]
     if isinstance(value, list | tuple | set | frozenset | dict) and len(value) > budget[0]:
         raise NotPlain(TOO_MANY)  # before a second is spent on its parts
     for tag, kind in (("l", list), ("t", tuple), ("s", set), ("z", frozenset)):
@@ -96,7 +103,32 @@ def encode(value, handle, budget, depth):
             "d",
             *([encode(k, handle, budget, depth + 1), encode(v, handle, budget, depth + 1)] for k, v in pairs),
         ]
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, getattr(torch, "Tensor", ())):
+        return encode_tensor(value, torch, handle, budget, depth)
     return ["h", *handle(value)]
+
+
+def loaded(tag):
+    """The course's class that `tag` stands for, () where its module is not loaded: nothing is an instance of that."""
+    module, _, name = OF_THE_COURSE[tag].rpartition(".")
+    return getattr(sys.modules.get(module), name, ())
+
+
+def parts_of(tag, value):
+    """What an object of the course is made of, for `whole`."""
+    if tag == "run":
+        return list(value), value.trace
+    return value.plain() if tag == "trace" else dict(vars(value))
+
+
+def encode_tensor(value, torch, handle, budget, depth):
+    """A dense tensor as an array on the host, and what NumPy has no word for: bfloat16, wanting a gradient."""
+    if value.layout != torch.strided or value.is_quantized:
+        return ["h", *handle(value)]
+    array, brain = value.detach().cpu().contiguous(), value.dtype == torch.bfloat16
+    array = (array.view(torch.int16) if brain else array.resolve_conj().resolve_neg()).numpy()
+    return ["tensor", brain, bool(value.requires_grad), encode_array(array, handle, budget, depth)]
 
 
 def encode_array(value, handle, budget, depth):
@@ -132,6 +164,11 @@ def decode(data, resolve, budget, depth):
         return complex(float(rest[0]), float(rest[1]))
     if tag == "b":
         return base64.b64decode(rest[0], validate=True)
+    if tag in OF_THE_COURSE:
+        return whole(tag, decode(rest[0], resolve, budget, depth + 1))
+    if tag == "tensor":
+        brain, gradient, array = rest
+        return decode_tensor(brain, gradient, decode(array, resolve, budget, depth + 1))
     if tag == "h":
         kind, key = rest
         return resolve(str(kind), key)
@@ -145,3 +182,62 @@ def decode_array(dtype, shape, raw, scalar):
     data = base64.b64decode(raw, validate=True)
     array = np.frombuffer(data, dtype=np.dtype(dtype)).reshape(shape).copy()
     return array[()] if scalar else array
+
+
+def decode_tensor(brain, gradient, array):
+    """The tensor on the host; torch is imported by whoever is the first to get one."""
+    torch = importlib.import_module("torch")
+    tensor = torch.from_numpy(array)
+    tensor = tensor.view(torch.bfloat16) if brain else tensor
+    return tensor.requires_grad_() if gradient else tensor
+
+
+def whole(tag, parts):
+    """The object of the course with these parts; raises NotPlain unless they are what such an object has."""
+    kind = loaded(tag)
+    if tag == "run":
+        values, trace = parts
+        if not isinstance(values, list) or not isinstance(trace, loaded("trace")):
+            raise NotPlain("a run is a list of results and a trace")
+        return kind(values, trace)
+    if not isinstance(parts, dict):
+        raise NotPlain(f"a {tag} has an unknown form")
+    if tag == "trace":
+        check_trace(parts, kind)
+        return kind.from_plain(parts)
+    cause, lines, ring = parts["cause"], parts["lines"], parts["ring"]
+    texts, ranks = [cause, *lines], list(ring)
+    if not all(type(text) is str for text in texts) or not all(type(rank) is int for rank in ranks):
+        raise NotPlain("a report has an unknown form")
+    return kind(cause, lines, ring)
+
+
+def check_trace(parts, kind):
+    """Raise NotPlain unless `parts` are those of a `kind`, which is Trace: names, types, dtypes and shapes."""
+    ranks, links = parts["ranks"], parts["link_bytes"]
+    if type(ranks) is not int or not isinstance(links, np.ndarray) or links.shape != (ranks, ranks):
+        raise NotPlain("a trace has an unknown form")
+    model = kind([None] * ranks, "", 0.0, 0.0, alpha=0.0, beta=0.0).plain()
+    if parts.keys() != model.keys():
+        raise NotPlain("a trace has an unknown form")
+    for name, like in model.items():
+        columns, models = (parts[name], like) if isinstance(like, dict) else ({"": parts[name]}, {"": like})
+        if not isinstance(columns, dict) or columns.keys() != models.keys():
+            raise NotPlain(f"the trace's {name} has an unknown form")
+        if not all(is_like(columns[column], models[column]) for column in models):
+            raise NotPlain(f"the trace's {name} has an unknown form")
+        if isinstance(like, dict) and len({len(column) for column in columns.values()}) > 1:
+            raise NotPlain(f"the trace's {name} has columns of different length")
+
+
+def is_like(value, model):
+    """Whether `value` can stand in the place of `model`, a part of a trace without messages."""
+    if isinstance(model, np.ndarray):
+        free = 0 in model.shape  # as long as there were steps, calls or messages
+        same = isinstance(value, np.ndarray) and value.dtype == model.dtype and value.ndim == model.ndim
+        return same and (free or value.shape == model.shape)
+    if isinstance(model, float):
+        return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+    if isinstance(model, list | tuple):
+        return type(value) is type(model) and len(value) == len(model) and all(map(is_like, value, model))
+    return type(value) is type(model)
