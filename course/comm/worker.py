@@ -142,9 +142,9 @@ class Printed(io.TextIOBase):
         if self.room <= 0:
             return
         text = "\n".join(lines)
-        if len(text) > self.room:
+        if len(text) >= self.room:
             text = text[: self.room] + "\n[this rank's further output is left out]"
-        self.room -= len(text)
+        self.room -= len(text) + 1
         self.control.send("says", time.monotonic(), text.split("\n"))
 
     def end(self):

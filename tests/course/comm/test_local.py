@@ -1,0 +1,242 @@
+"""The local carrier on real engines: what only processes and sockets can do to a run."""
+
+import ctypes
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from pathlib import Path
+
+import cloudpickle
+import numpy as np
+import pytest
+import torch
+
+from course import cluster
+from course.comm import wire
+from course.comm.watch import Watch
+from course.errors import Problem
+from course.spmd import RunFailed, spmd
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # as a notebook's functions are; engines see no tests
+
+
+@pytest.fixture(scope="module")
+def engines():
+    yield cluster.start(4)
+    cluster.stop()
+
+
+def total(comm, x):
+    """The sum over ranks, on every rank, by way of rank 0."""
+    total = x.copy()
+    if comm.rank:
+        comm.send(x, dest=0)
+        return comm.recv(total, source=0)
+    for source in range(1, comm.size):
+        total += comm.recv(np.empty_like(x), source)
+    for dest in range(1, comm.size):
+        comm.send(total, dest)
+    return total
+
+
+def assert_usable():
+    """The engines answer right, all four of them."""
+    assert spmd(total, [np.full(3, rank) for rank in range(4)]) == [pytest.approx([6, 6, 6])] * 4
+
+
+def failure(function, *args, **kwargs):
+    with pytest.raises(RunFailed) as caught:
+        spmd(function, *args, **kwargs)
+    return caught.value
+
+
+def test_results_and_arguments_come_and_go_as_they_are(engines):
+    given = [np.arange(4.0), torch.arange(3), {"a": [np.int8(1)]}, None]
+    run = spmd(lambda comm, value: value, given)
+    np.testing.assert_array_equal(run[0], given[0])
+    assert torch.equal(run[1], given[1])
+    assert run[2:] == given[2:]
+    run[0][0] = 5  # what came back is one's own
+    assert given[0][0] == 0
+
+
+def test_what_ranks_print_comes_with_their_rank_also_an_unfinished_line_and_warnings(engines, capsys):
+    def speak(comm):
+        import sys
+
+        print("one\ntwo")
+        print("three", end="", file=sys.stderr)
+
+    spmd(speak, ranks=2)
+    lines = capsys.readouterr().out.splitlines()
+    for rank in range(2):
+        assert [line for line in lines if line.startswith(f"[rank {rank}] ")] == [
+            f"[rank {rank}] {word}" for word in ("one", "two", "three")
+        ]
+
+
+def test_a_rank_that_prints_without_end_fills_nothing_and_is_stopped(engines, capsys):
+    def babble(comm):
+        while True:
+            print("x" * 100)
+
+    assert "still computing" in str(failure(babble, ranks=2, timeout=1))
+    printed = capsys.readouterr().out
+    assert len(printed) < 1_000_000
+    assert "further output is left out" in printed
+    assert_usable()
+
+
+@pytest.mark.parametrize(
+    ("end", "words"),
+    [
+        (lambda: os._exit(3), "exit status 3"),
+        (lambda: os.kill(os.getpid(), signal.SIGKILL), "SIGKILL"),
+        (lambda: ctypes.string_at(0), "SIGSEGV"),
+    ],
+    ids=["os._exit", "kill -9", "segfault"],
+)
+def test_a_rank_whose_engine_dies_is_the_cause_and_is_back(engines, end, words):
+    def die(comm, end):
+        if comm.rank == 2:
+            end()
+        comm.barrier()
+
+    failed = failure(die, ranks=4, end=end)
+    assert failed.report.cause.startswith("Rank 2 died: ")
+    assert words in failed.report.cause
+    assert [state.split()[2] for state in failed.report.lines] == ["waits", "waits", "died:", "waits"]
+    assert_usable()
+
+
+def test_all_ranks_die_at_once_and_are_back(engines):
+    failed = failure(lambda comm: os._exit(comm.rank), ranks=4)
+    assert "died" in failed.report.cause
+    assert_usable()
+
+
+@pytest.mark.parametrize("heeds", [True, False], ids=["heeds SIGINT", "ignores everything"])
+def test_an_endless_loop_is_stopped_at_the_time_limit_and_its_line_is_known(engines, heeds):
+    def endless(comm, heeds):
+        if comm.rank == 1:
+            while True:
+                try:
+                    time.sleep(0.01)
+                except BaseException:
+                    if heeds:
+                        raise
+        comm.barrier()
+
+    failed = failure(endless, ranks=4, timeout=1, heeds=heeds)
+    assert failed.report.cause == "Rank 1 was still computing after 1 seconds, the time limit: does a loop never end?"
+    assert "`endless`: `time.sleep(0.01)`" in failed.report.lines[1]
+    assert "in the barrier" in failed.report.lines[0]
+    assert_usable()
+
+
+def test_a_rank_that_hangs_in_c_is_replaced(engines):
+    failed = failure(lambda comm: [ctypes.CDLL(None).pause() for _ in range(10**6)], ranks=1, timeout=1)
+    assert "Rank 0 was still computing" in failed.report.cause
+    assert_usable()
+
+
+def test_an_engine_that_is_busy_with_an_earlier_call_is_named_and_freed(engines):
+    def busy():
+        while True:
+            time.sleep(0.01)
+
+    engines.client[3].apply_async(busy)
+    failed = failure(total, [np.zeros(1)] * 4, timeout=1)
+    assert failed.report.cause == "Rank 3 did not begin: its engine is still busy with an earlier call."
+    assert_usable()
+
+
+def test_the_interrupt_button_ends_a_run_and_says_what_it_was_doing(engines, capsys):
+    threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        spmd(lambda comm: [time.sleep(0.01) for _ in range(10**6)], ranks=4, timeout=60)
+    assert "rank 0 computes" in capsys.readouterr().out
+    assert_usable()
+
+
+def test_what_a_run_left_in_its_sockets_is_not_found_by_the_next(engines):
+    def leave(comm):
+        if comm.rank == 0:
+            comm.isend(np.full(3, 7.0), dest=1)
+        raise ValueError("on purpose")
+
+    assert "on purpose" in str(failure(leave, ranks=2))
+    run = spmd(total, [np.zeros(3)] * 2)
+    np.testing.assert_array_equal(run[1], np.zeros(3))
+
+
+def test_many_runs_leave_no_file_and_no_open_socket(engines):
+    def open_files():
+        return len(list(Path("/proc/self/fd").iterdir()))
+
+    assert_usable()
+    before = engines.apply_sync(open_files), open_files(), sorted(engines.directory.iterdir())
+    for _ in range(20):
+        assert_usable()
+        failure(lambda comm: comm.send(np.zeros(1), dest=1 - comm.rank), ranks=2)
+    assert (engines.apply_sync(open_files), open_files(), sorted(engines.directory.iterdir())) == before
+
+
+def test_a_message_larger_than_any_socket_crosses_both_ways_at_once(engines):
+    def swap(comm, x):
+        other = 1 - comm.rank
+        return comm.sendrecv(x, dest=other, recvbuf=np.empty_like(x), source=other)
+
+    xs = [np.full(3_000_001, rank, np.float64) for rank in range(2)]
+    run = spmd(swap, xs)
+    assert (run[0] == 1).all()
+    assert (run[1] == 0).all()
+    assert list(run.trace.bytes_sent) == [24_000_008] * 2
+
+
+def test_ranks_on_several_machines_are_joined_by_tcp(engines):
+    class Elsewhere:
+        """The engines, as a batch system's: files of one machine are not there on another."""
+
+        on_this_machine = False
+
+        def __getattr__(self, name):
+            return getattr(engines, name)
+
+    xs = [(np.full(100_000, float(rank)),) for rank in range(4)]
+    states, values, trace = Watch(Elsewhere(), total, xs, {}, ()).run(10)
+    assert [state.doing for state in states] == ["returned"] * 4
+    assert all((value == 6).all() for value in values)
+    assert trace.bytes_sent.sum() == 6 * 800_000
+
+
+def test_a_stranger_is_not_listened_to(tmp_path):
+    listener, address = wire.listen(tmp_path, "s")
+    with listener, socket.socket(socket.AF_UNIX) as stranger:
+        watch = Watch.__new__(Watch)
+        watch.listener, watch.secret = listener, b"s" * wire.SECRET_BYTES
+        stranger.connect(address)
+        stranger.sendall(b"x" * wire.SECRET_BYTES)
+        watch.accept()
+        assert stranger.recv(1) == b""
+
+
+@pytest.mark.parametrize("given", [threading.Lock(), (i for i in range(3))], ids=["a lock", "a generator"])
+def test_what_cannot_travel_is_said_before_anything_runs(engines, given):
+    with pytest.raises(Problem, match=r"^`<lambda>`, or what it is given, cannot travel to an engine: .*\.$"):
+        spmd(lambda comm, x: x, [given, None])
+    assert_usable()
+
+
+def test_a_result_that_cannot_travel_is_the_ranks_error(engines):
+    failed = failure(lambda comm: threading.Lock() if comm.rank else 1, ranks=2)
+    assert "cannot be brought back to the notebook" in failed.report.cause
+    assert_usable()
+
+
+def test_more_ranks_than_engines_are_said_in_a_sentence(engines):
+    with pytest.raises(Problem, match=r"9 ranks need as many engines, and 4 are running: cluster.start\(9\)"):
+        spmd(total, ranks=9)
