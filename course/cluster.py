@@ -1,163 +1,216 @@
 """Engines for a notebook: `engines = cluster.start(4)`, then `%%px` cells and `engines.apply_sync(function)`.
 
 One set of engines a kernel, shared by all its cells. They end with the kernel however it ends, and leave no file
-behind. Importing this module is fast; starting engines imports ipyparallel.
+behind. Importing this module is fast; starting engines imports ipyparallel. `cluster.prepare(4)` in a notebook's first
+cell starts them ahead, in the background.
 """
 
 import operator
 import os
+import sys
 import threading
 import time
-from concurrent.futures import Future
 from dataclasses import dataclass
 
 from course.errors import Problem
 
 MOST = 64  # each engine is a Python process of its own
-SECONDS_TO_START = 120
 
-_running = None
-_lock = threading.Lock()
+_engines = None  # the Start that was asked for last
+_lock = threading.RLock()
 
 
 def _forget_in_fork():
     """A forked child of the notebook has no engines: they are its parent's."""
-    global _running, _lock
-    _running = None
-    _lock = threading.Lock()
+    global _engines, _lock
+    _engines = None
+    _lock = threading.RLock()
 
 
 os.register_at_fork(after_in_child=_forget_in_fork)
 
 
-@dataclass
-class _Running:
-    n: int
-    cluster: object
-    client: object
-    view: object
-
-    def stop(self):
-        self.client.close(linger=0)
-        self.cluster.handle.close()
-
-
-def start(n):
+def start(n, launcher=None, profile=None):
     """Start `n` engines, or return those that run; one line says which.
 
-    n: how many; the same number returns the running engines, another number restarts them.
+    n: how many. launcher: "mpi" makes them the ranks of an MPI program, with the engines' numbers as ranks. profile:
+    the name of an ipyparallel profile, whose own launchers start them (Slurm and other batch systems).
+    The same again returns the running engines, anything else restarts them.
     Returns a view of all of them: calls block, functions travel by cloudpickle, and `%px` and `%%px` use it.
-    Raises Problem for an `n` that makes no sense and for engines that do not start.
+    Raises Problem for what makes no sense and for engines that do not start.
     """
-    global _running
-    n = _checked(n)
+    global _engines
+    wish = _checked(n, launcher, profile)
     with _lock:
-        if _running and _running.n == n and _running.cluster.is_whole():
-            print(f"{_engines(n)} already running.")
-            return _running.view
         began = time.monotonic()
-        before = _stop()
-        _running = _start(n)
-        seconds = time.monotonic() - began
-        print(f"{_engines(n)} ready in {seconds:.1f} s{_instead_of(before, n)}.")
-        return _running.view
+        before = _engines
+        if before and before.wish == wish and before.shown and before.is_whole():
+            print(f"{wish} already running.")
+            return before.view
+        if not (before and before.wish == wish and before.is_ahead()):
+            _end()
+            _engines = Start(wish)
+        view = _engines.wait()
+        if not _engines.shown:
+            _engines.shown = True
+            _activate(view)
+        print(f"{wish} ready in {time.monotonic() - began:.1f} s{_instead_of(before, _engines)}.")
+        return view
+
+
+def prepare(n, launcher=None, profile=None):
+    """Start engines ahead, in the background: `start` with the same arguments has little or nothing to wait for.
+
+    Says nothing and returns at once. Engines that a cell has already shown are left as they are; what fails here is
+    tried again by `start`, which says what is wrong. Raises Problem for arguments that make no sense.
+    """
+    global _engines
+    wish = _checked(n, launcher, profile)
+    with _lock:
+        if _engines and (_engines.shown or (_engines.wish == wish and _engines.is_ahead())):
+            return
+        before, _engines = _engines, Start(wish)
+    if before:
+        threading.Thread(target=before.end, name="engines end", daemon=True).start()
+
+
+def running():
+    """The view of the engines that run, None where there are none; waits for those that are being prepared."""
+    with _lock:
+        if _engines is None:
+            return None
+        try:
+            return _engines.wait()
+        except Problem:
+            return None
 
 
 def stop():
     """End the engines, if any run, with everything that they started; one line says so."""
     with _lock:
-        before = _stop()
-    print(f"{_engines(before.n)} stopped." if before else "No engines are running.")
+        before = _end()
+    print(f"{before.wish} stopped." if before else "No engines are running.")
 
 
-def _stop():
-    """End the engines quietly; returns what ran, or None."""
-    global _running
-    before, _running = _running, None
+def _end():
+    """End the engines quietly; returns the Start that they came from, or None."""
+    global _engines
+    before, _engines = _engines, None
     if before:
-        before.stop()
+        before.end()
     return before
 
 
-def _checked(n):
+@dataclass(frozen=True)
+class Wish:
+    """What was asked for; its text is how many of what."""
+
+    n: int
+    launcher: str | None
+    profile: str | None
+
+    def __str__(self):
+        kind = "MPI rank" if self.launcher else "engine"
+        counted = f"1 {kind}" if self.n == 1 else f"{self.n} {kind}s"
+        return f"{counted} of the profile {self.profile!r}" if self.profile else counted
+
+    def engine_set(self):
+        from course.engine_sets import Local, Mpi, Profile
+
+        if self.profile:
+            return Profile(self.n, self.profile)
+        return Mpi(self.n) if self.launcher else Local(self.n)
+
+
+class Start:
+    """Engines from the moment they are asked for: they start in a thread of their own, so an interrupt breaks nothing.
+
+    wish: the Wish. view: an `Engines`, once they run. shown: whether a cell has got them.
+    """
+
+    def __init__(self, wish):
+        self.wish = wish
+        self.view = None
+        self.shown = False
+        self._set = wish.engine_set()
+        self._problem = None
+        self._thread = threading.Thread(target=self._run, name="engines start", daemon=True)
+        self._thread.start()
+
+    def wait(self):
+        """The view, once all engines answer; raises Problem if they do not start."""
+        while self._thread.is_alive():
+            self._thread.join(1)
+        if self._problem:
+            raise self._problem
+        return self.view
+
+    def is_ahead(self):
+        """Whether these engines are starting, or wait ready for the first cell to use them."""
+        return self._thread.is_alive() or (not self.shown and self.is_whole())
+
+    def is_whole(self):
+        """Whether all engines run, or will in a moment."""
+        if self.view is None:
+            return False
+        try:
+            self.view.until_whole()
+        except Problem:
+            return False
+        return True
+
+    def end(self):
+        """End the engines, also those that are still starting."""
+        self._set.stop()
+        self._thread.join()
+        self._set.stop()  # what was started in the last moment
+
+    def why_ended(self):
+        """Why they cannot go on, in words; None where they can."""
+        return self._set.broken
+
+    def _run(self):
+        try:
+            self._set.start()
+            from course.engines import Engines
+
+            self.view = Engines(self._set)
+        except Problem as problem:
+            self._problem = problem
+        except Exception as error:
+            said = self._set.last_words()
+            self._problem = Problem(f"{self.wish} did not start: {error}" + (f"\n{said}" if said else ""))
+        if self._problem:
+            self._set.stop()
+
+
+def _checked(n, launcher, profile):
+    """The Wish; raises Problem where it makes no sense."""
     try:
         number = operator.index(n)
     except TypeError:
         number = None
     if number is None or isinstance(n, bool) or not 1 <= number <= MOST:
         raise Problem(f"cluster.start takes a whole number of engines from 1 to {MOST}, not {n!r}.")
-    return number
+    if launcher not in (None, "mpi"):
+        raise Problem(f'launcher={launcher!r}: there is "mpi"; for a batch system give the name of a profile.')
+    if profile is not None and not (isinstance(profile, str) and profile):
+        raise Problem(f"profile={profile!r}: it is the name of an ipyparallel profile.")
+    if launcher and profile:
+        raise Problem("cluster.start takes a launcher or a profile, not both: a profile has its own launchers.")
+    return Wish(number, launcher, profile)
 
 
-def _engines(n):
-    return "1 engine" if n == 1 else f"{n} engines"
-
-
-def _instead_of(before, n):
-    """What the line about new engines adds about those that ran before."""
-    if before is None:
-        return ""
-    if before.n == n:
-        return ", restarted because one had ended: what the engines knew is gone"
-    return f", in place of {before.n}: what the engines knew is gone"
-
-
-def _start(n):
-    from course.launchers import Cluster, Supervisor
-
-    try:
-        supervisor = Supervisor()
-    except (OSError, RuntimeError) as error:
-        raise Problem(f"{_engines(n)} did not start: {error}") from error
-    cluster = Cluster(supervisor)
-    try:
-        client = _in_thread(_connected, cluster, n)
-        return _Running(n, cluster, client, _view(client))
-    except BaseException as error:
-        said = cluster.last_words()
-        supervisor.close()
-        if isinstance(error, Exception):
-            raise Problem(f"{_engines(n)} did not start: {error}\n{said}") from error
-        raise  # the interrupt button
-
-
-async def _connected(cluster, n):
-    """Start controller and engines; returns a client that knows all of them."""
-    import asyncio
-
-    await cluster.start_cluster(n)
-    client = await cluster.connect_client()
-    ready = client.wait_for_engines(n, block=False, interactive=False, timeout=SECONDS_TO_START)
-    await asyncio.wrap_future(ready)
-    return client
-
-
-def _in_thread(coroutine, *args):
-    """Run a coroutine in a thread of its own, since a notebook's main thread has a loop that is running already."""
-    import asyncio
-
-    result = Future()
-
-    def run():
-        try:
-            result.set_result(asyncio.run(coroutine(*args)))
-        except BaseException as error:
-            result.set_exception(error)
-
-    threading.Thread(target=run, name="engines start", daemon=True).start()
-    return result.result()
-
-
-def _view(client):
-    from course.launchers import Engines
-
-    view = Engines(client=client, socket=client._mux_stream, targets=client.ids)
-    view.block = True
-    view.use_cloudpickle()
-    try:
-        get_ipython()
-    except NameError:
-        pass  # a plain script has no magics
-    else:
+def _activate(view):
+    """Make `%px` use the view; a plain script has no magics."""
+    if "IPython" in sys.modules and sys.modules["IPython"].get_ipython() is not None:
         view.activate()
-    return view
+
+
+def _instead_of(before, now):
+    """What the line about new engines adds about those that ran before."""
+    if before is None or before is now or not before.shown:
+        return ""
+    if before.wish == now.wish:
+        return ", restarted because they could not go on: what the engines knew is gone"
+    return f", in place of {before.wish}: what the engines knew is gone"

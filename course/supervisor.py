@@ -3,19 +3,20 @@
 It is a program of its own, run by file name and not imported by the notebook, and uses the standard library only,
 so that it is up in tens of milliseconds. Its standard input is a socket to the notebook's kernel; when that closes,
 for whatever reason, every process that descends from here is killed, the directory that was made for the engines'
-files is removed, and the process ends.
+files is removed, and the process ends. With the argument `warm` it keeps a warm process (`course/warm.py`) and has
+engines forked there; when that process fails, they are started as programs.
 
-One JSON object a line. To here: `{"start": KEY, "argv", "env", "cwd", "output"}` and `{"signal": PID, "number"}`.
-From here: `{"directory": PATH}` first, then `{"started": KEY, "pid"}`, `{"ended": PID, "status"}` (minus the
-signal's number, as in `subprocess`) and, as last words, `{"failed": TRACEBACK}`.
+One JSON object a line. To here, each with a `key`: `{"start": ARGV, "env", "cwd", "output", "patience"}` (seconds
+between SIGTERM and SIGKILL when all ends), `{"fork": ROLE AND ARGUMENTS, "env", "cwd", "output"}` and
+`{"signal": PID, "number"}`. From here: `{"directory": PATH}` first, then `{"started": KEY, "pid", "forked"}`,
+`{"sent": KEY}` for a signal, `{"ended": PID, "status"}` (minus the signal's number, as in `subprocess`) and, as last
+words, `{"failed": TRACEBACK}`.
 """
 
 import ctypes
 import fcntl
 import json
 import os
-import pickle
-import runpy
 import selectors
 import shutil
 import signal
@@ -31,8 +32,11 @@ from pathlib import Path
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 PREFIX = "course-engines-"
+MARK = "COURSE_ENGINES"  # the variable that every process below has in its environment: the directory
+LONGEST = 60  # characters of the directory's path: a Unix socket's path, somewhere in it, has at most about 100
 SECONDS_TO_LOCK = 10  # a directory is locked at once after it was made; younger ones are left alone
 SECONDS_TO_DIE = 30  # a killed process ends at once, unless it waits for a disk or a driver that does not answer
+WARM = str(Path(__file__).with_name("warm.py"))
 
 
 class Supervisor:
@@ -43,16 +47,29 @@ class Supervisor:
 
     def __init__(self, connection):
         self.connection = connection
-        self.started = set()  # pids that the kernel asked for and that have not ended
+        self.patience = {}  # pid that the kernel asked for and that has not ended -> seconds
+        self.selector = selectors.DefaultSelector()
+        self.warm = None  # the socket to the warm process
+        self.asked = {}  # key -> the request that the warm process has not answered
+
+    def keep_warm(self, output):
+        """Start the warm process."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            start([sys.executable, "-P", WARM, "warm"], os.environ, Path.cwd(), output, theirs.fileno())
+        self.warm = ours
+        self.selector.register(self.warm, selectors.EVENT_READ)
 
     def serve(self):
         """Do what comes in over the connection; returns when it closes."""
-        with ends_of_children() as ends, selectors.DefaultSelector() as selector:
-            selector.register(self.connection, selectors.EVENT_READ)
-            selector.register(ends, selectors.EVENT_READ)
+        with ends_of_children() as ends, self.selector:
+            self.selector.register(self.connection, selectors.EVENT_READ)
+            self.selector.register(ends, selectors.EVENT_READ)
             pending = b""
             while True:
-                ready = [key.fileobj for key, _ in selector.select()]
+                ready = [key.fileobj for key, _ in self.selector.select()]
+                if self.warm in ready:  # before the ends: it says "started" before the process can end
+                    self.hear_warm()
                 if ends in ready:
                     ends.recv(4096)
                     self.reap()
@@ -66,12 +83,58 @@ class Supervisor:
 
     def handle(self, request):
         """Do one request."""
-        if "start" in request:
-            pid = start(request["argv"], request["env"], request["cwd"], request["output"])
-            self.started.add(pid)
-            self.tell(started=request["start"], pid=pid)
-        elif request["signal"] in self.started:  # not reaped yet, so the number is still its own
-            os.kill(request["signal"], request["number"])
+        if "signal" in request:
+            self.signal(request["signal"], request["number"])
+            self.tell(sent=request["key"])
+        elif "start" in request:
+            pid = start(request["start"], request["env"], request["cwd"], request["output"])
+            self.has_started(request["key"], pid, False, request["patience"])
+        elif self.warm:
+            self.asked[request["key"]] = request
+            try:
+                self.warm.send(json.dumps(request).encode())
+            except OSError:  # it has ended, or an environment too large for one message
+                self.start_as_program(request["key"])
+        else:
+            self.asked[request["key"]] = request
+            self.start_as_program(request["key"])
+
+    def hear_warm(self):
+        """Take one message of the warm process; when it has ended, its work is done the other way."""
+        try:
+            received = self.warm.recv(65536)
+        except OSError:
+            received = b""
+        if not received:
+            self.selector.unregister(self.warm)
+            self.warm.close()
+            self.warm = None
+            for key in list(self.asked):
+                self.start_as_program(key)
+            return
+        message = json.loads(received)
+        if "refused" in message:
+            self.start_as_program(message["refused"])
+        else:
+            del self.asked[message["started"]]
+            self.has_started(message["started"], message["pid"], True)
+
+    def start_as_program(self, key):
+        """What could not be forked."""
+        request = self.asked.pop(key)
+        argv = [sys.executable, "-P", WARM, *request["fork"]]
+        self.has_started(key, start(argv, request["env"], request["cwd"], request["output"]), False)
+
+    def has_started(self, key, pid, forked, patience=0):
+        """Note a process and tell the kernel."""
+        self.patience[pid] = patience
+        self.tell(started=key, pid=pid, forked=forked)
+
+    def signal(self, pid, number):
+        """Send a signal to a process below this one; one that has ended is passed over."""
+        if pid in self.patience or pid in descendants(os.getpid()):  # else the number may be somebody else's by now
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
 
     def reap(self):
         """Collect the processes that have ended; returns whether any child is left."""
@@ -82,18 +145,30 @@ class Supervisor:
                 return False
             if not pid:
                 return True
-            if pid in self.started:  # else an orphan that came here because this is a subreaper
-                self.started.remove(pid)
+            if pid in self.patience:  # else an orphan that came here because this is a subreaper
+                del self.patience[pid]
+                kill_session(pid)
                 self.tell(ended=pid, status=os.waitstatus_to_exitcode(status))
 
     def end_all(self):
-        """Kill everything that descends from this process, also what is being forked meanwhile."""
+        """End everything that descends from this process, also what is being forked meanwhile."""
+        self.ask_to_end()
         deadline = time.monotonic() + SECONDS_TO_DIE
         while self.reap() and time.monotonic() < deadline:
             for pid in descendants(os.getpid()):
                 with suppress(ProcessLookupError, PermissionError):  # it may have ended, or run as another user
                     os.kill(pid, signal.SIGKILL)
             time.sleep(0.01)
+
+    def ask_to_end(self):
+        """Give those that have to clean up elsewhere, as on a batch system, their time to do so."""
+        polite = {pid: seconds for pid, seconds in self.patience.items() if seconds}
+        for pid in polite:
+            self.signal(pid, signal.SIGTERM)
+        deadline = time.monotonic() + max(polite.values(), default=0)
+        while polite.keys() & self.patience.keys() and time.monotonic() < deadline:
+            time.sleep(0.01)
+            self.reap()
 
     def tell(self, **message):
         """Send one message; a kernel that is gone does not mind missing it."""
@@ -118,9 +193,10 @@ def ends_of_children():
             signal.set_wakeup_fd(-1)
 
 
-def start(argv, env, cwd, output):
-    """Start a process in a session of its own that dies with this one (Linux); returns its pid.
+def start(argv, env, cwd, output, stdin=None):
+    """Start a program in a session of its own that dies with this process (Linux); returns its pid.
 
+    stdin: the file descriptor that becomes its standard input.
     What goes wrong before the program runs is written to `output`, and the process ends with status 127.
     """
     parent = os.getpid()
@@ -128,18 +204,23 @@ def start(argv, env, cwd, output):
     if pid:
         return pid
     try:
-        os.setsid()  # a Ctrl-C in the terminal is the notebook's, not the engines'
-        die_with(parent)
-        written = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # takes the connection's place as well
-        os.dup2(written, 1)
-        os.dup2(written, 2)
-        os.chdir(cwd)
+        settle(parent, cwd, output, stdin)
         os.execvpe(argv[0], argv, env)
     except BaseException:
         traceback.print_exc()
     finally:
         os._exit(127)
+
+
+def settle(parent, cwd, output, stdin=None):
+    """Make a process just forked one of its own: its session, its end with `parent`, its files."""
+    os.setsid()  # a Ctrl-C in the terminal is the notebook's, not the engines'
+    die_with(parent)
+    written = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.dup2(os.open(os.devnull, os.O_RDONLY) if stdin is None else stdin, 0)  # takes the connection's place as well
+    os.dup2(written, 1)
+    os.dup2(written, 2)
+    os.chdir(cwd)
 
 
 def die_with(parent):
@@ -169,6 +250,14 @@ def descendants(root):
     return found
 
 
+def kill_session(leader):
+    """Kill what an ended process left of its session: helpers that wait for it, ranks whose launcher is gone."""
+    for pid in descendants(os.getpid()):
+        with suppress(ProcessLookupError, PermissionError):
+            if os.getsid(pid) == leader:
+                os.kill(pid, signal.SIGKILL)
+
+
 def parents():
     """(pid, parent's pid) of every process of this machine."""
     if sys.platform != "linux":
@@ -194,9 +283,19 @@ def lock(directory):
         raise
 
 
+def make_directory():
+    """A directory for the engines' files, its path short enough for sockets in it."""
+    directory = tempfile.mkdtemp(prefix=PREFIX)
+    if len(directory) > LONGEST:
+        Path(directory).rmdir()
+        directory = tempfile.mkdtemp(prefix=PREFIX, dir="/tmp")
+    lock(directory)
+    return directory
+
+
 def remove_ownerless():
     """Remove this user's directories whose supervisors were killed together with their notebooks."""
-    for directory in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+    for directory in {*Path(tempfile.gettempdir()).glob(f"{PREFIX}*"), *Path("/tmp").glob(f"{PREFIX}*")}:
         with suppress(OSError):
             status = directory.lstat()
             if status.st_uid == os.getuid() and time.time() - status.st_mtime > SECONDS_TO_LOCK:
@@ -204,61 +303,16 @@ def remove_ownerless():
                 shutil.rmtree(directory, ignore_errors=True)
 
 
-def controller(arguments):
-    """Be ipyparallel's controller, whose helper processes die with it however it ends (Linux)."""
-    forker = None
-
-    def before():
-        nonlocal forker
-        forker = os.getpid()
-
-    os.register_at_fork(before=before, after_in_child=lambda: die_with(forker))
-    sys.argv = ["ipcontroller", *arguments]
-    runpy.run_module("ipyparallel.controller", run_name="__main__", alter_sys=True)
-
-
-def engine(arguments):
-    """Be an ipyparallel engine, its nanny forked from here: to start that as a program costs as much as the engine."""
-    from ipyparallel.engine import app
-
-    app.start_nanny = nanny_forked_now()
-    app.main(arguments)
-
-
-def nanny_forked_now():
-    """What takes the place of ipyparallel's `start_nanny`. It forks at once, while there are no threads yet."""
-    from ipyparallel.engine.nanny import KernelNanny
-
-    ours, theirs = socket.socketpair()
-    parent = os.getpid()
-    if not os.fork():
-        ours.close()
-        os.setsid()
-        with theirs.makefile("rb") as orders:
-            arguments = orders.readline()
-        if arguments:
-            answers = os.fdopen(theirs.detach(), "w", buffering=1)  # the nanny closes it
-            KernelNanny.main(**pickle.loads(bytes.fromhex(arguments.decode())), pipe=answers)
-        os._exit(0)
-    theirs.close()
-
-    def start_nanny(**arguments):
-        ours.sendall(pickle.dumps(arguments | {"pid": parent}).hex().encode() + b"\n")
-        with ours.makefile() as answer:
-            return answer.readline().strip(), ours  # it ends when `ours` closes
-
-    return start_nanny
-
-
-def supervise():
+def supervise(warm):
     """Serve the connection on standard input, then leave nothing behind."""
     prctl(PR_SET_CHILD_SUBREAPER, 1)  # orphans below us become our children, so none escapes
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     supervisor = Supervisor(socket.socket(fileno=0))
     directory = None
     try:
-        directory = tempfile.mkdtemp(prefix=PREFIX)
-        lock(directory)
+        directory = os.environ[MARK] = make_directory()
+        if warm and sys.platform == "linux":
+            supervisor.keep_warm(str(Path(directory, "warm.log")))
         supervisor.tell(directory=directory)
         remove_ownerless()
         supervisor.serve()
@@ -274,10 +328,4 @@ def supervise():
 
 
 if __name__ == "__main__":
-    role, *arguments = sys.argv[1:] or ["supervisor"]
-    if role == "controller":
-        controller(arguments)
-    elif role == "engine":
-        engine(arguments)
-    else:
-        supervise()
+    supervise(warm="warm" in sys.argv[1:])

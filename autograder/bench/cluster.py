@@ -16,7 +16,7 @@ import time
 import psutil
 from jupyter_client.manager import start_new_kernel
 
-from course.launchers import Supervisor
+from course.processes import Supervisor
 
 PAIRS = 5
 KILLED = 6

@@ -1,0 +1,189 @@
+"""What the supervisor starts: the warm process, and controllers and engines, forked from it or as programs.
+
+A warm process imports what every engine imports first, once, and is forked for each: an engine is there in a fraction
+of a second and shares the memory. Its rules: it imports and never computes (one parallel operation here, and the first
+in every engine hangs), has one thread, touches no GPU, and imports nothing of the student's or of the course. It is
+run by file name, as `warm` with a socket to the supervisor as standard input, or as `controller` or `engine` with
+ipyparallel's arguments; as `rank` it is an engine that mpiexec started.
+
+One JSON object a message: the supervisor's `fork` requests in, `{"started": KEY, "pid"}` or `{"refused": KEY}` out.
+"""
+
+import faulthandler
+import gc
+import importlib
+import json
+import os
+import runpy
+import signal
+import socket
+import sys
+import threading
+import time
+from contextlib import nullcontext, suppress
+from pathlib import Path
+from types import SimpleNamespace
+
+supervisor = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("supervisor.py"))))
+
+IMPORTS = [
+    "ipyparallel.controller.app",  # first, so that the controller comes up while the rest is imported
+    "ipyparallel.engine.app",
+    "cloudpickle",
+    "numpy",
+    "torch",
+    "torch._dynamo",  # the first optimizer imports it, which takes as long as torch itself
+]
+
+
+class Warm:
+    """Imports, and forks what is asked for, until the supervisor ends.
+
+    connection: the socket to the supervisor.
+    """
+
+    def __init__(self, connection):
+        self.connection = connection
+        self.supervisor = os.getppid()
+        self.waiting = []  # requests for which not all is imported
+
+    def serve(self):
+        gc.disable()  # imports take a third less time, and pages that no collection touches stay shared
+        for name in IMPORTS:
+            with suppress(Exception) if name.startswith("torch") else nullcontext():  # engines do without torch
+                importlib.import_module(name)
+            self.receive(socket.MSG_DONTWAIT)
+            self.fork_all("controller")
+        while True:
+            self.fork_all("controller", "engine")
+            self.receive()
+
+    def receive(self, *flags):
+        """Take a request, or with MSG_DONTWAIT all that have come."""
+        with suppress(BlockingIOError):
+            while True:
+                message = self.connection.recv(1 << 20, *flags)
+                if not message:
+                    sys.exit()  # the supervisor has ended
+                self.waiting.append(json.loads(message))
+                if not flags:
+                    return
+
+    def fork_all(self, *roles):
+        """Fork what waits for one of these roles."""
+        for request in [each for each in self.waiting if each["fork"][0] in roles]:
+            self.waiting.remove(request)
+            try:
+                self.fork(request)
+            except OSError:
+                self.tell(refused=request["key"])
+
+    def fork(self, request):
+        """Fork a process whose parent is the supervisor, to which the end of the one in the middle leaves it."""
+        gc.freeze()
+        middle = os.fork()
+        if middle:
+            os.waitpid(middle, 0)
+            return
+        try:
+            pid = os.fork()
+        except OSError:
+            self.tell(refused=request["key"])
+            os._exit(0)
+        if pid:
+            self.tell(started=request["key"], pid=pid)
+            os._exit(0)
+        middle = os.getppid()
+        while os.getppid() == middle != self.supervisor:
+            time.sleep(0.0005)
+        self.connection.close()
+        become(request, self.supervisor)
+
+    def tell(self, **message):
+        self.connection.send(json.dumps(message).encode())
+
+
+def become(request, parent):
+    """Be what was asked for; does not return."""
+    supervisor.settle(parent, request["cwd"], request["output"])
+    os.environ.clear()
+    os.environ.update(request["env"])
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed()  # Python's own generator sees to itself
+    gc.enable()
+    role, *arguments = request["fork"]
+    ROLES[role](arguments)
+    sys.exit()
+
+
+def controller(arguments):
+    """Be ipyparallel's controller, whose helper processes die with it however it ends (Linux)."""
+    from ipyparallel.controller import app
+
+    forker = None
+
+    def before():
+        nonlocal forker
+        forker = os.getpid()
+
+    os.register_at_fork(before=before, after_in_child=lambda: supervisor.die_with(forker))
+    app.main(arguments)
+
+
+def engine(arguments):
+    """Be an ipyparallel engine; the first argument is its rank."""
+    rank, *arguments = arguments
+    see_one_gpu(int(rank))
+    register_stack(rank)
+
+    from ipyparallel import serialize
+    from ipyparallel.engine import app
+
+    serialize.use_cloudpickle()
+    app.main([f"--IPEngine.id={rank}", *arguments])
+
+
+def rank(arguments):
+    """Be an MPI rank: an engine, and beside it this process, which notes how that ended and then ends mpiexec.
+
+    MPI cannot go on without a rank; so all end at once, and what is noted is who was the first.
+    """
+    rank = os.environ.get("OMPI_COMM_WORLD_RANK") or os.environ["PMI_RANK"]
+    launcher, beside = os.getppid(), os.getpid()
+    supervisor.die_with(launcher)
+    pid = os.fork()
+    if not pid:
+        supervisor.die_with(beside)
+        engine([rank, "--mpi", *arguments])
+        return
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    Path(os.environ[supervisor.MARK], f"ended-{rank}").write_text(str(status))
+    os.kill(launcher, signal.SIGKILL)
+
+
+def see_one_gpu(rank):
+    """Of the GPUs that the environment lists, see that of this rank, modulo their number."""
+    if gpus := os.environ.get("CUDA_VISIBLE_DEVICES"):
+        each = gpus.split(",")
+        os.environ["CUDA_VISIBLE_DEVICES"] = each[rank % len(each)]
+
+
+def register_stack(rank):
+    """On SIGUSR1 write every thread's stack to a file of the engines' directory, whatever the engine is doing.
+
+    Its first line has the pid and the main thread, as faulthandler will name it.
+    """
+    file = Path(os.environ[supervisor.MARK], f"stack-{rank}").open("w")  # noqa: SIM115 (stays open)
+    file.write(f"{os.getpid()} 0x{threading.get_ident():016x}\n")
+    file.flush()
+    faulthandler.register(signal.SIGUSR1, file=file, all_threads=True, chain=False)
+
+
+ROLES = {"controller": controller, "engine": engine, "rank": rank}
+
+if __name__ == "__main__":
+    role, *arguments = sys.argv[1:]
+    if role == "warm":
+        Warm(socket.socket(fileno=os.dup(0))).serve()
+    else:
+        ROLES[role](arguments)
