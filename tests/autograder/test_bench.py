@@ -1,4 +1,4 @@
-"""The command `course bench`, with a bench that only counts, and the bench of engine starts on made-up times."""
+"""The command `course bench`, with a bench that only counts, and small parts of the benches of starts and hangs."""
 
 import argparse
 import json
@@ -8,7 +8,7 @@ import types
 import pytest
 
 from autograder import bench
-from autograder.bench import cluster
+from autograder.bench import cluster, hang
 from course.errors import Problem
 
 
@@ -49,7 +49,7 @@ def test_an_unknown_name_gets_the_names_that_there_are(counting):
 
 
 def test_the_benches_in_the_folder_are_found_and_say_what_they_measure():
-    assert {"cluster", "labs"} <= set(bench.names())
+    assert {"cluster", "hang", "labs"} <= set(bench.names())
     assert cluster.__doc__.strip()
 
 
@@ -92,3 +92,56 @@ def test_a_start_is_timed_and_what_a_killed_kernel_leaves_is_counted():
 def test_a_start_that_fails_has_no_time(monkeypatch):
     monkeypatch.setitem(cluster.STARTS, "course", "1 / 0")
     assert cluster.seconds("course") is None
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """Two errors, on simulated ranks and on engines, and three right runs beside one busy process."""
+    chosen = [case for case in hang.CASES if case.name in ("all send first", "a rank exits")]
+    for name, value in {"CASES": chosen, "REPEATS": 1, "RIGHT_RUNS": 3, "BATCHES": 1, "SPINNING": 1}.items():
+        monkeypatch.setattr(hang, name, value)
+
+
+def test_errors_are_answered_on_both_carriers_and_right_runs_are_no_alarm(few):
+    rows = list(hang.rows())
+    assert [(row["case"], row["carrier"]) for row in rows[:-1]] == [
+        ("all send first", "simulated"),
+        ("all send first", "local"),
+        ("a rank exits", "local"),
+    ]
+    for row in rows[:-1]:
+        assert row["detected"] and row["cause_first"] and row["usable_after"], row
+    assert (rows[-1]["right_runs"], rows[-1]["false_alarms"]) == (3, 0)
+    summary = hang.summary(rows)
+    assert summary["detected"] and summary["cause_first"] and summary["usable_after"]
+    assert (summary["errors"], summary["false_alarms"]) == (3, 0)
+
+
+def error(**changed):
+    good = {"case": "x", "limit": None, "detected": True, "seconds": 0.1, "cause_first": True, "usable_after": True}
+    return good | changed
+
+
+@pytest.mark.parametrize(
+    ("row", "alarms", "met"),
+    [
+        (error(), 0, True),
+        (error(seconds=4.5, limit=2), 0, True),
+        (error(seconds=4.5), 0, False),
+        (error(cause_first=False), 0, False),
+        (error(detected=False), 0, False),
+        (error(usable_after=False), 0, False),
+        (error(), 1, False),
+    ],
+)
+def test_every_hang_answered_in_time_and_no_false_alarm_meets_the_bound(row, alarms, met):
+    right = {"right_runs": 10, "false_alarms": alarms, "load": 1.0}
+    assert hang.summary([error(), row, right])["met"] == met
+
+
+def test_an_error_that_is_not_seen_or_told_wrongly_is_not_taken_for_answered(monkeypatch):
+    monkeypatch.setattr(hang, "REPEATS", 1)
+    unseen = hang.measured(hang.Case("fine", hang.ring_sum, ("Rank 0",)), "simulated")
+    assert (unseen["detected"], unseen["cause_first"], unseen["usable_after"]) == (False, False, True)
+    told = hang.measured(hang.Case("other", hang.all_send, ("Rank 7",)), "simulated")
+    assert (told["detected"], told["cause_first"]) == (True, False) and told["cause"].startswith("Ranks 0, 1, 2 and 3")
