@@ -154,7 +154,7 @@ def _local(function, args, kwargs, seconds, faults):
         )
     engines.until_whole()
     for loss in engines.losses():
-        print(f"{loss.text.capitalize()} before this run, and was started anew: what it knew is gone.")
+        print(f"{loss.text} before this run, and was started anew: what it knew is gone.")
     return Watch(engines, function, args, kwargs, faults).run(seconds)
 
 

@@ -141,8 +141,12 @@ def _cause(states, ring, limit):
         return f"{_capital(absent[0].text())}."
     computing = [state for state in states if state.doing == "computes"]
     if computing:
-        over = f"after {limit:g} seconds, the time limit" if limit else "when the run was stopped"
-        return f"{_ranks(computing)} still computing {over}: does a loop never end?"
+        if not limit:
+            return f"{_ranks(computing)} computing when the run was stopped."
+        return (
+            f"{_ranks(computing)} still computing after {limit:g} seconds, the time limit: does a loop never end? (If it "
+            "only takes long: timeout=60 gives it a minute.)"
+        )
     waiting = [state for state in states if state.doing == "waits"]
     by_rank = {state.rank: state for state in states}
     for explanation in (_dropped, _wrong_tag, _to_itself, _barrier, _peer_has_returned):

@@ -238,7 +238,8 @@ class Local:
         if transfer.sends:
             link = self.outgoing.get(transfer.peer) or self.link_to(transfer.peer)
             link.queue.append(transfer)
-            link.push(self.now())
+            if link.sock is not None:
+                link.push(self.now())
         else:
             self.link_from(transfer.peer).post(transfer, self.now())
 
@@ -255,9 +256,12 @@ class Local:
                 raise transfer.result
 
     def link_to(self, peer):
-        """Open the link to a rank."""
-        sock = wire.connect(self.addresses[peer], self.secret + HELLO.pack(self.rank))
-        sock.setblocking(False)
+        """Open the link to a rank; one that has died gets a link without a socket, and takes nothing."""
+        try:
+            sock = wire.connect(self.addresses[peer], self.secret + HELLO.pack(self.rank))
+            sock.setblocking(False)
+        except OSError:
+            sock = None
         link = self.outgoing[peer] = Outgoing(sock)
         return link
 

@@ -131,7 +131,7 @@ def test_an_endless_loop_is_stopped_at_the_time_limit_and_its_line_is_known(engi
         comm.barrier()
 
     failed = failure(endless, ranks=4, timeout=1, heeds=heeds)
-    assert failed.report.cause == "Rank 1 was still computing after 1 seconds, the time limit: does a loop never end?"
+    assert failed.report.cause.startswith("Rank 1 was still computing after 1 seconds, the time limit: does a loop")
     assert "`endless`: `time.sleep(0.01)`" in failed.report.lines[1]
     assert "in the barrier" in failed.report.lines[0]
     assert_usable()
