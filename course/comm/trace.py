@@ -4,12 +4,17 @@ Each rank has a `Recorder`; the recorders of a run make one `Trace`, which cross
 Drawing is in `course/plots.py`; nothing here imports it before a picture is asked for.
 """
 
+import json
 from array import array
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from course.comm.hang import BARRIER
+from course.errors import Problem
 
 CALLS = np.dtype(
     [
@@ -23,6 +28,23 @@ MESSAGES = np.dtype(
         ("posted", "f8"), ("began", "f8"), ("end", "f8"),
     ]
 )  # fmt: skip
+
+
+MOST_ROWS = 16  # of ranks in a text
+NO_TIMES = "Of this run no times were kept, only counts: ask for them with carrier=Simulated(trace=True)."
+
+
+class Span(NamedTuple):
+    """What a rank did from `start` to `end` (seconds): kind is "message" (one of its crosses), "wait" or "compute".
+
+    peer: the rank that it waited for, -1 for all of them.
+    """
+
+    rank: int
+    kind: str
+    start: float
+    end: float
+    peer: int = -1
 
 
 class Recorder:
@@ -158,8 +180,156 @@ class Trace:
             setattr(trace, name, rows)
         return trace
 
+    @property
+    def busiest_link(self):
+        """(source, dest, bytes) of the link that carried most; the first of equals.
+
+        It says little by itself: a broadcast crosses each of its links once, as a loop and as a tree. What tells them
+        apart is the rank at which messages queue, `busiest_rank`.
+        """
+        source, dest = np.unravel_index(np.argmax(self.link_bytes), self.link_bytes.shape)
+        return int(source), int(dest), int(self.link_bytes[source, dest])
+
+    @property
+    def busiest_rank(self):
+        """(rank, bytes) of the rank that sent or received most, whichever is more; the first of equals.
+
+        A rank sends one message at a time and receives one at a time, so no run is faster than its busiest rank.
+        """
+        most = np.maximum(self.bytes_sent, self.bytes_received)
+        return int(np.argmax(most)), int(most.max())
+
+    def predict(self, alpha=None, beta=None):
+        """Seconds by the alpha-beta model: each step costs alpha + the bytes of its largest message / beta.
+
+        alpha: seconds a message. beta: bytes a second. Without them those of the simulated network.
+        Steps follow one another, messages of one step run side by side; computing and barriers are not counted
+        (Hockney 1994; Thakur, Rabenseifner and Gropp 2005, section 3). Raises Problem where a number is missing.
+        """
+        alpha = self.alpha if alpha is None else alpha
+        beta = self.beta if beta is None else beta
+        if alpha is None or beta is None:
+            raise Problem("On real ranks alpha and beta are for you to measure: trace.predict(alpha=..., beta=...).")
+        return float(len(self.step_bytes) * alpha + self.step_bytes.sum() / beta)
+
+    def text(self):
+        """A table with a row a rank, and what was busiest."""
+        from course.plots import duration
+
+        shown = np.arange(self.ranks)
+        if self.ranks > MOST_ROWS:
+            order = np.argsort(-np.maximum(self.bytes_sent, self.bytes_received), kind="stable")
+            shown = np.sort(order[: MOST_ROWS // 2])
+        columns = {
+            "rank": np.arange(self.ranks),
+            "messages sent": self.messages_sent,
+            "bytes sent": self.bytes_sent,
+            "messages received": self.messages_received,
+            "bytes received": self.bytes_received,
+            "steps": self.steps,
+        }
+        lines = [
+            f"{self.ranks} {self.carrier} rank{'s' * (self.ranks > 1)}, {duration(self.seconds)}: "
+            f"{self.messages_sent.sum():,} messages, {self.bytes_sent.sum():,} bytes, {len(self.step_bytes):,} steps",
+            "  ".join(columns),
+        ]
+        lines += ["  ".join(f"{column[r]:>{len(name)},}" for name, column in columns.items()) for r in shown]
+        if self.ranks > MOST_ROWS:
+            lines[1:1] = [f"the {len(shown)} busiest ranks:"]
+            least, most = self.bytes_sent.min(), self.bytes_sent.max()
+            lines.append(f"each rank sent from {least:,} to {most:,} bytes")
+        if self.messages_sent.any():
+            (source, dest, nbytes), (rank, total) = self.busiest_link, self.busiest_rank
+            lines.append(f"busiest link: {source} → {dest}, {nbytes:,} bytes")
+            lines.append(f"busiest rank: {rank}, {total:,} bytes one way")
+        return "\n".join(lines)
+
     def __repr__(self):
         return self.text()
+
+    def spans(self):
+        """What each rank did when: a list of Span, a rank's in order and without overlap.
+
+        In a call of the communicator a rank waits, but for the time in which a message of its crosses; outside of
+        them it computes.
+        """
+        return [span for rank in range(self.ranks) for span in self._spans_of(rank)]
+
+    def _spans_of(self, rank):
+        at_work = self.messages[(self.messages["source"] == rank) | (self.messages["dest"] == rank)]
+        crossings = _united(at_work[["began", "end"]].tolist())
+        calls = self.calls[self.calls["rank"] == rank]
+        calls = calls[np.argsort(calls["start"], kind="stable")]
+        now, spans = 0.0, []
+        for call in calls:
+            start, end, peer = float(call["start"]), float(call["end"]), int(call["peer"])
+            spans.append(Span(rank, "compute", now, start))
+            if call["op"] == "compute":
+                spans.append(Span(rank, "compute", start, end))
+            else:
+                for began, done in _within(crossings, start, end):
+                    spans += [Span(rank, "wait", start, began, peer), Span(rank, "message", began, done)]
+                    start = done
+                spans.append(Span(rank, "wait", start, end, peer))
+            now = end
+        doing, ended = self.endings[rank]
+        if not len(calls) and doing == "died":  # its record may have died with it; the others' have its messages
+            spans += [Span(rank, "message", *crossing) for crossing in crossings]
+        else:
+            spans.append(Span(rank, "compute", now, ended))
+        return [span for span in spans if span.end > span.start]
+
+    def timeline(self):
+        """The Plot of what each rank did when, a row a rank, with messages as arrows where they are few."""
+        from course import plots
+
+        return plots.timeline(self)
+
+    def save(self, path):
+        """Write the trace to the file `path` as JSON that https://ui.perfetto.dev and chrome://tracing open.
+
+        A rank is a thread, a call a slice, a message an arrow. Raises Problem where no times were kept.
+        """
+        from course.comm import perfetto
+
+        if not self.full:
+            raise Problem(NO_TIMES)
+        Path(path).write_text(json.dumps({"traceEvents": perfetto.events(self), "displayTimeUnit": "ns"}))
+
+
+def fit(nbytes, seconds):
+    """Least squares fit of seconds = alpha + nbytes / beta to measured messages; returns (alpha, beta).
+
+    nbytes: 1-D, sizes of messages in bytes. seconds: 1-D, as long, how long each took (half a ping-pong's round).
+    alpha: seconds a message. beta: bytes a second, infinite where larger messages did not take longer.
+    Raises ValueError unless there are two different sizes.
+    """
+    nbytes, seconds = np.asarray(nbytes, float), np.asarray(seconds, float)
+    if nbytes.ndim != 1 or nbytes.shape != seconds.shape or len(np.unique(nbytes)) < 2:
+        raise ValueError(
+            "a fit needs as many seconds as sizes, in one dimension, and two different sizes: "
+            f"got shapes {nbytes.shape} and {seconds.shape}."
+        )
+    slope, alpha = np.polyfit(nbytes, seconds, 1)
+    return float(alpha), float(1 / slope) if slope > 0 else np.inf
+
+
+def _united(intervals):
+    """Intervals (start, end) that overlap or touch, made into one; in order."""
+    united = []
+    for start, end in sorted(intervals):
+        if united and start <= united[-1][1]:
+            united[-1][1] = max(united[-1][1], end)
+        else:
+            united.append([start, end])
+    return united
+
+
+def _within(intervals, start, end):
+    """The parts of `intervals`, which are in order and apart, between `start` and `end`."""
+    first = bisect_right(intervals, start, key=lambda interval: interval[1])
+    last = bisect_left(intervals, end, key=lambda interval: interval[0])
+    return [(max(began, start), min(done, end)) for began, done in intervals[first:last]]
 
 
 def _gathered(parts, name, dtype, times, started):
