@@ -21,6 +21,7 @@ import time
 from collections import deque
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
+from pathlib import Path
 
 import greenlet
 
@@ -28,6 +29,7 @@ from course.comm import hang
 from course.comm.communicator import Communicator, MessageMismatch, check_fit
 
 FULL_TRACE_UP_TO = 64  # ranks; beyond, times of every call would fill the memory
+COMM = str(Path(__file__).parent)
 SECONDS_TO_END = 1  # for ranks that are told to end; those that will not are left where they are
 
 _left_behind = []  # green threads that would not end; collecting one as garbage would make it run on
@@ -51,7 +53,7 @@ class Simulated:
             raise ValueError("alpha and gamma are at least 0 seconds, beta is more than 0 bytes a second.")
 
 
-class Stopped(BaseException):
+class Stopped(greenlet.GreenletExit):
     """Thrown into a rank whose run is over."""
 
 
@@ -69,7 +71,7 @@ class Simulation:
         self.posted = {}  # (source, dest, tag) -> transfers that wait for their other side, in order
         self.sends_until, self.receives_until = [0.0] * self.size, [0.0] * self.size
         self.stop, self.over = None, False
-        self.preempted = None  # the green thread that an alarm found at work
+        self.computing = None  # the green thread that an alarm found at work outside of the communicator
         self.ranks = [Rank(self, rank, faults) for rank in range(self.size)]
         for rank, its_args, its_kwargs in zip(self.ranks, args, kwargs, strict=True):
             rank.begin(function, its_args, its_kwargs)
@@ -80,7 +82,8 @@ class Simulation:
         Raises KeyboardInterrupt where the interrupt button was pressed.
         """
         self.hub = greenlet.getcurrent()
-        with redirect_stdout(Prompter(sys.stdout)):
+        printed = Prompter(sys.stdout, self.ranks)
+        with redirect_stdout(printed):
             with _alarm(self, seconds), _rare_collections():
                 self.serve()
             self.states = [rank.state() for rank in self.ranks]
@@ -89,6 +92,7 @@ class Simulation:
             interrupted = self.stop == "interrupt"
             with _alarm(self, SECONDS_TO_END):
                 self.end_all()
+            printed.end()
         if interrupted:
             raise KeyboardInterrupt
 
@@ -98,17 +102,19 @@ class Simulation:
             rank = self.ranks[heapq.heappop(self.ready)[1]]
             rank.thread.switch()
 
-    def preempt(self, why):
-        """Called by an alarm, wherever the rank that runs may be: leave it there and go back to the hub."""
+    def preempt(self, why, frame):
+        """Called by an alarm, wherever the rank that runs may be (in `frame`): leave it there and go to the hub."""
         self.stop = why
         if greenlet.getcurrent() is not self.hub:
-            self.preempted = greenlet.getcurrent()
+            if not frame.f_code.co_filename.startswith(COMM):
+                self.computing = greenlet.getcurrent()
             self.hub.switch()
 
     def end_all(self):
         """End the ranks that are still somewhere, by an exception. Whoever does not heed it is left there for good."""
         stopped, self.stop, self.over = self.stop, None, True
-        for rank in self.ranks:
+        # one that computes comes last: it is the likeliest not to end, and must not keep the others
+        for rank in sorted(self.ranks, key=lambda rank: rank.thread is self.computing):
             if self.stop is None and not rank.thread.dead:
                 rank.thread.throw(Stopped)
             if not rank.thread.dead:
@@ -133,7 +139,6 @@ class Rank:
     def begin(self, function, args, kwargs):
         """Make its green thread, which sees the context (of printing, of NumPy's settings) of its maker."""
         self.thread = greenlet.greenlet(lambda: self.live(function, args, kwargs))
-        self.thread.rank = self.rank
         self.thread.gr_context = contextvars.copy_context()
 
     def live(self, function, args, kwargs):
@@ -153,7 +158,7 @@ class Rank:
         if self.thread.dead or self.doing == "died":
             return hang.State(self.rank, self.doing, place=self.place, error=self.error, at=self.clock)
         pending = [hang.pending_of(transfer) for transfer in self.waiting if transfer.done is None]
-        doing = "computes" if self.thread is self.simulation.preempted else "waits" if pending else "ready"
+        doing = "computes" if self.thread is self.simulation.computing else "waits" if pending else "ready"
         frame = self.thread.gr_frame  # None before its first turn
         return hang.State(self.rank, doing, pending, place=frame and hang.here(frame))
 
@@ -279,13 +284,18 @@ class Rank:
 class Prompter(io.TextIOBase):
     """Stands before stdout while ranks print: each line gets its rank."""
 
-    def __init__(self, stdout):
-        self.stdout, self.begun = stdout, {}
+    def __init__(self, stdout, ranks):
+        self.stdout = stdout
+        self.rank_of = {rank.thread: rank.rank for rank in ranks}
+        self.begun = {}  # rank -> the line that it has not ended yet
 
     def write(self, text):
-        rank = getattr(greenlet.getcurrent(), "rank", None)
-        if rank is None:
+        thread = greenlet.getcurrent()
+        while thread is not None and thread not in self.rank_of:  # a rank may run green threads of its own
+            thread = thread.parent
+        if thread is None:
             return self.stdout.write(text)
+        rank = self.rank_of[thread]
         *lines, rest = (self.begun.pop(rank, "") + text).split("\n")
         for line in lines:
             self.stdout.write(f"[rank {rank}] {line}\n")
@@ -295,6 +305,12 @@ class Prompter(io.TextIOBase):
 
     def flush(self):
         self.stdout.flush()
+
+    def end(self):
+        """Write the lines that were never ended."""
+        for rank, line in sorted(self.begun.items()):
+            self.stdout.write(f"[rank {rank}] {line}\n")
+        self.begun.clear()
 
 
 @contextmanager
@@ -318,12 +334,13 @@ def _alarm(simulation, seconds):
         yield
         return
     handlers = {
-        signal.SIGALRM: lambda *_: simulation.preempt("time"),
-        signal.SIGINT: lambda *_: simulation.preempt("interrupt"),
+        signal.SIGALRM: lambda _, frame: simulation.preempt("time", frame),
+        signal.SIGINT: lambda _, frame: simulation.preempt("interrupt", frame),
     }
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     began = time.monotonic()
-    others, interval = signal.setitimer(signal.ITIMER_REAL, seconds)
+    # again and again: the first may come in the moment in which the hub is about to let a rank run
+    others, interval = signal.setitimer(signal.ITIMER_REAL, seconds, 0.1)
     try:
         yield
     finally:
