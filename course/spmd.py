@@ -8,6 +8,7 @@ the notebook's cell, with everything of the notebook that it calls. Carriers: "l
 sockets) and "simulated" or `Simulated(alpha=..., beta=...)` (green threads under a virtual clock, in this process).
 """
 
+import contextlib
 import copy
 import operator
 import sys
@@ -69,7 +70,8 @@ def spmd(function, *args, ranks=None, carrier="local", timeout=None, faults=(), 
         return Run(values, trace)
     _raise_if_empty(states)
     failed = RunFailed(hang.explain(states, seconds), trace)
-    _show(trace)
+    with contextlib.suppress(Exception):  # a picture that cannot be drawn must not stand before the report
+        _show(trace)
     raise failed
 
 
@@ -154,7 +156,7 @@ def _local(function, args, kwargs, seconds, faults):
         )
     engines.until_whole()
     for loss in engines.losses():
-        print(f"{loss.text} before this run, and was started anew: what it knew is gone.")
+        print(f"{loss.text} It was started anew before this run; what it knew is gone.")
     return Watch(engines, function, args, kwargs, faults).run(seconds)
 
 
@@ -174,7 +176,9 @@ def _raise_if_empty(states):
     """A task that is still empty is said as such, not as a report on four ranks."""
     for state in states:
         if state.error[0] == "NotImplementedError":
-            raise NotImplementedError(state.error[1])
+            empty = NotImplementedError(state.error[1])
+            empty.place = state.place  # by which course/notebook.py names the task
+            raise empty
 
 
 def _show(trace):

@@ -144,8 +144,8 @@ def _cause(states, ring, limit):
         if not limit:
             return f"{_ranks(computing)} computing when the run was stopped."
         return (
-            f"{_ranks(computing)} still computing after {limit:g} seconds, the time limit: does a loop never end? (If it "
-            "only takes long: timeout=60 gives it a minute.)"
+            f"{_ranks(computing)} still computing after {limit:g} seconds, the time limit: does a loop never end? (If "
+            "it only takes long: timeout=60 gives it a minute.)"
         )
     waiting = [state for state in states if state.doing == "waits"]
     by_rank = {state.rank: state for state in states}

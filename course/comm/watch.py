@@ -160,7 +160,7 @@ class Watch:
         for _, rank, lines in sorted(said):
             print("\n".join(f"[rank {rank}] {line}" for line in lines))
         for loss in self.engines.losses():
-            self.has_died(loss.rank, loss.text[:1].lower() + loss.text[1:])
+            self.has_died(loss.rank, f"its engine {loss.fate}")
         for peer in self.peers:
             if peer.broken_at and time.monotonic() > peer.broken_at + SECONDS_TO_HEAR:
                 self.has_died(peer.rank, "its connection to the notebook broke")
