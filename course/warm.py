@@ -29,6 +29,7 @@ supervisor = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("supe
 IMPORTS = [
     "ipyparallel.controller.app",  # first, so that the controller comes up while the rest is imported
     "ipyparallel.engine.app",
+    "ipykernel.debugger",
     "cloudpickle",
     "numpy",
     "torch",
@@ -136,9 +137,11 @@ def engine(arguments):
     see_one_gpu(int(rank))
     register_stack(rank)
 
+    from ipykernel import kernelbase
     from ipyparallel import serialize
     from ipyparallel.engine import app
 
+    kernelbase.default_int_handler = interrupt
     serialize.use_cloudpickle()
     app.main([f"--IPEngine.id={rank}", *arguments])
 
@@ -159,6 +162,19 @@ def rank(arguments):
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     Path(os.environ[supervisor.MARK], f"ended-{rank}").write_text(str(status))
     os.kill(launcher, signal.SIGKILL)
+
+
+def interrupt(_number, frame):
+    """Raise KeyboardInterrupt in what the student's code does, and nowhere else: there the answer would be lost."""
+    from ipyparallel.engine.kernel import IPythonParallelKernel
+    from IPython.core.interactiveshell import InteractiveShell
+
+    runs_code = IPythonParallelKernel.do_apply.__code__, InteractiveShell.run_code.__code__
+    called = None
+    while frame and frame.f_code not in runs_code:
+        called, frame = frame, frame.f_back
+    if frame and called and called.f_code.co_name == "<module>":
+        raise KeyboardInterrupt
 
 
 def see_one_gpu(rank):
