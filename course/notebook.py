@@ -130,10 +130,8 @@ def explain(check, error, frames):
     in_check = not frames or frames[-1][0].filename == own
     if isinstance(error, AssertionError) and in_check:
         return [f"✗ {check}: {hint(error, frames)}"]
-    if isinstance(error, NotImplementedError) and not in_check:
-        frame, number = theirs[-1]
-        if source_line(frame).startswith("raise NotImplementedError"):
-            return [f"✗ {check}: `{frame.name}` is still empty: complete cell {number} and run it, then this check."]
+    if isinstance(error, NotImplementedError) and (empty := empty_task(error, theirs)):
+        return [f"✗ {check}: {empty} and run it, then this check."]
     if isinstance(error, NameError) and error.name and (in_check or maker(error.name)):
         lines = [f"✗ {check}: `{error.name}` does not exist yet: {cure(maker(error.name))}"]
     elif isinstance(error, KeyboardInterrupt):
@@ -143,6 +141,21 @@ def explain(check, error, frames):
     else:
         lines = [f"✗ {check}: {one_line(error)}"]
     return lines + [place(frame, number) for frame, number in theirs[-FRAMES_SHOWN:]]
+
+
+def empty_task(error, frames):
+    """What to complete, where the stub of a task raised `error`; "" where something else did.
+
+    `frames` are those of the student's cells. A rank of `spmd` has left only the words of the stub, and its place.
+    """
+    if frames and source_line(frames[-1][0]).startswith("raise NotImplementedError"):
+        return f"`{frames[-1][0].name}` is still empty: complete cell {frames[-1][1]}"
+    if "still empty" not in str(error):
+        return ""
+    place = getattr(error, "place", None)
+    return (
+        f"`{place.function}` is still empty: complete its cell" if place else "a task is still empty: complete its cell"
+    )
 
 
 def hint(error, frames):

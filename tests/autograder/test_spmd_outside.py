@@ -123,7 +123,7 @@ except RunFailed as failed:
 
 def test_a_run_that_failed_is_told_by_its_root_cause_and_a_line_a_rank(hint):
     first, *lines = hint(RUN.format("broken") + "assert True").splitlines()
-    assert first.startswith("Rank 2 raised ZeroDivisionError: division by zero (line 18 of `broken`: `return 1 / 0`")
+    assert first.startswith("Rank 2 raised ZeroDivisionError: division by zero (line 19 of `broken`: `return 1 / 0`")
     assert lines[0].startswith("  rank 0 ") and lines[3].startswith("  rank 3 ")
 
 
@@ -189,7 +189,7 @@ def test_an_error_of_the_students_passes_through_a_function_of_the_checks_as_it_
         "def program(comm, x):\n    return broken(comm, x)\n"
         'run = spmd(program, xs, carrier="simulated")'
     )
-    assert hint(check).startswith("Rank 2 raised ZeroDivisionError: division by zero (line 18 of `broken`")
+    assert hint(check).startswith("Rank 2 raised ZeroDivisionError: division by zero (line 19 of `broken`")
 
 
 def test_an_assert_in_a_function_of_the_checks_is_the_hint(hint):
@@ -205,3 +205,34 @@ def test_a_function_of_the_students_gets_one_of_the_checks_that_calls_it_back(ke
     kernel.run("def apply(f, box):\n    return f(box) + 1", 10)
     check = "def look(box):\n    return box.x * 2\nassert apply(look, Box(4)) == 9"
     assert hint(check) is None
+
+
+@pytest.fixture(scope="module")
+def engines(kernel):
+    kernel.run("from course import cluster\ncluster.start(2)", 120)
+    yield
+    kernel.run("cluster.stop()", 60)
+
+
+ENGINES = "from course.spmd import spmd\nxs = [np.full(3, float(r)) for r in range(2)]\n"
+
+
+def test_the_students_engines_run_what_the_check_asks_for(engines, hint):
+    check = ENGINES + "run = spmd(ring, xs)\nassert run[0][2] == 1 and run.trace.bytes_sent[1] == 24\n"
+    assert hint(check + "assert run.trace.carrier == 'local' and run.trace.alpha is None") is None
+
+
+def test_what_goes_wrong_on_engines_is_told_by_its_root_cause_and_they_go_on(engines, hint):
+    told = hint(ENGINES + "spmd(cycle, xs)").splitlines()
+    assert told[0].startswith("Ranks 0 and 1 all send and none of them receives")
+    assert "line 13 of `cycle`: `comm.send(x, dest=(comm.rank + 1) % comm.size)`" in told[1], told[1]
+    assert hint(ENGINES + "assert spmd(ring, xs)[0][2] == 1") is None
+
+
+def test_an_empty_task_is_told_as_empty_on_engines_too(engines, hint):
+    assert hint(ENGINES + "spmd(empty, xs)") == "this task is still empty."
+
+
+def test_a_function_of_the_checks_cannot_travel_to_engines_and_that_is_said(engines, hint):
+    told = hint(ENGINES + "def program(comm, x):\n    return x\nspmd(program, xs)")
+    assert told.startswith("`program`") and "cannot travel to an engine" in told and "\n" not in told

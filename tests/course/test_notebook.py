@@ -1,5 +1,6 @@
 """`%load_ext course` in a real kernel: what a student sees under a check cell, and what nbgrader reads there."""
 
+import re
 import subprocess
 import sys
 import time
@@ -14,6 +15,7 @@ from nbgrader.utils import determine_grade
 from nbgrader.validator import Validator
 
 TASK = "def mean(xs):\n    return sum(xs) / (len(xs) + 1)"
+EMPTY = "this task is still empty: replace this line by your own."
 CHECK = "assert mean([2, 4]) == 3, f'divide by n, not by n + 1: expected 3, received {mean([2, 4])}'"
 
 
@@ -40,7 +42,7 @@ class Notebook:
                 continue
             if message["content"].get("execution_state") == "idle":
                 break
-            if message["header"]["msg_type"] in ("stream", "error", "execute_result"):
+            if message["header"]["msg_type"] in ("stream", "error", "execute_result", "display_data"):
                 outputs.append({"type": message["header"]["msg_type"]} | message["content"])
         return self.client.get_shell_msg(timeout=60)["content"]["status"], outputs
 
@@ -144,6 +146,36 @@ def test_an_untouched_task_is_said_to_be_empty(notebook):
     status, outputs = notebook.run(CHECK, "mean-check")
     assert status == "error"
     assert text(outputs).startswith("✗ mean-check: `mean` is still empty: complete cell [")
+
+
+SPMD = "import numpy as np\nfrom course.spmd import spmd\n"
+RUN = "from course.spmd import spmd\nspmd({}, ranks=2, carrier='simulated')\nassert True"
+
+
+def test_an_untouched_task_that_ranks_run_is_said_to_be_empty(notebook):
+    notebook.run(SPMD + f"def ring(comm):\n    # YOUR CODE HERE\n    raise NotImplementedError({EMPTY!r})", "ring")
+    shown = notebook.shown(RUN.format("ring"), "ring-check")
+    assert shown.startswith("✗ ring-check: `ring` is still empty: complete") and len(shown.splitlines()) == 1
+
+
+def test_what_else_is_not_implemented_is_told_as_it_is(notebook):
+    notebook.run("def mean(xs):\n    return abstract()\n\ndef abstract():\n    return int.from_bytes(1)", "mean")
+    notebook.run("def mean(xs):\n    error = NotImplementedError('only for even sizes')\n    raise error", "mean")
+    assert notebook.shown(CHECK, "mean-check").startswith(
+        "✗ mean-check: NotImplementedError: only for even sizes\n  in"
+    )
+
+
+def test_a_run_that_failed_shows_its_picture_and_below_it_the_cause_and_a_line_a_rank(notebook):
+    notebook.run(SPMD + "def cycle(comm):\n    comm.send(np.ones(3), dest=1 - comm.rank)", "cycle")
+    status, outputs = notebook.run(RUN.format("cycle"), "cycle-check")
+    assert (status, [output["type"] for output in outputs]) == ("error", ["display_data", "error"])
+    assert 'alt="' in outputs[0]["data"]["text/html"]
+    lines = text(outputs[1:]).splitlines()
+    assert lines[0].startswith("✗ cycle-check: Ranks 0 and 1 all send and none of them receives")
+    assert lines[1].startswith("  rank 0 waits for rank 1 to receive 3 × float64 (24 bytes, tag 0)")
+    assert re.search(r"\(cell \d+, line 4 of `cycle`: `comm.send\(np.ones\(3\), dest=1 - comm.rank\)`\)$", lines[1])
+    assert lines[3] == "  ring of waits: 0 → 1 → 0" and len(lines) == 4
 
 
 def test_a_task_that_was_not_run_is_named_by_the_line_that_makes_it(notebook):
