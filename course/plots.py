@@ -17,6 +17,17 @@ COLOURS = ["#0072B2", "#D55E00", "#009E73", "#000000", "#B8578F"]
 STYLES = ["-", "--", "-.", ":"]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
 HUGE = 1e250  # Matplotlib overflows when it adds margins beyond; the comparison also drops NaN and infinity
+# What a rank does: line colour, fill, hatch and height of its bar, and words. Any two differ in each.
+DOINGS = {
+    "message": ("white", "#0072B2", "", 0.7, "sends or receives"),
+    "wait": ("#767676", "white", "/////", 0.28, "waits"),
+    "compute": ("#A34700", "#F5B98E", "...", 0.5, "computes"),
+}
+MOST_ROWS = 64  # of ranks in a timeline; of more only the busiest are drawn
+NO_TIME = 1e-6  # seconds; the width of a picture in which no time passes
+BUSIEST = 16  # so many of them, and so many ranks are told in the text
+MOST_ARROWS = 150
+MOST_BOXES = 200  # in a row that are set apart by lines
 MOST_MARKERS = 12  # a longer curve gets about this many markers, so that they do not melt into a band
 
 
@@ -178,6 +189,27 @@ def surface(loss, gradient, xs, ys, *, path=None, x, y, title):
     return Plot(figure, " ".join(sentences))
 
 
+def timeline(trace):
+    """Draw what each rank did when: a row a rank, rank 0 on top; messages as arrows where they are few.
+
+    trace: a `course.comm.trace.Trace`. Of more than 64 ranks those 16 are drawn that sent or received most bytes.
+    What the run's end cut off goes on to the right edge. The end that the alpha-beta model predicts is a line, where
+    the network's numbers are known and the run ended well.
+    Returns a Plot, which says so where there is nothing to draw.
+    """
+    title = f"What {trace.ranks} {trace.carrier} rank{'s' * (trace.ranks > 1)} did when"
+    if not trace.full:
+        return _nothing(title, "no times were kept, only counts.")
+    ranks = _shown_ranks(trace)
+    spans = [span for span in trace.spans() if span.rank in ranks]
+    failed = any(doing != "returned" for doing, _ in trace.endings)
+    if not spans and not failed:
+        return _nothing(title, "nothing was sent, and nothing took time.")
+    predicted = trace.predict() if trace.alpha is not None and len(trace.step_bytes) and not failed else None
+    figure = _draw_timeline(trace, ranks, spans, predicted, failed, title)
+    return Plot(figure, _describe_timeline(trace, ranks, spans, predicted, failed, title))
+
+
 def number(value):
     """A number as text with four significant digits: 1,234 or 0.5678 or 1.234e+09."""
     value = float(value)
@@ -190,6 +222,17 @@ def number(value):
     digits = max(0, 3 - int(np.floor(np.log10(abs(value)))))
     text = f"{value:,.{digits}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def duration(seconds):
+    """Seconds as text with their unit: 61.2 µs or 1.5 s."""
+    scale, unit = _unit(seconds)
+    return f"{number(seconds * scale)} {unit}"
+
+
+def _unit(seconds):
+    """(units a second, unit) in which so many seconds read well."""
+    return (1, "s") if seconds >= 1 or seconds == 0 else (1e3, "ms") if seconds >= 1e-3 else (1e6, "µs")
 
 
 def _figure(x, y, title):
@@ -219,6 +262,170 @@ def _line(axes, i, xs, ys, name, marked=True):
         markevery=max(1, len(xs) // MOST_MARKERS),
         label=name,
     )
+
+
+def _nothing(title, reason):
+    figure, axes = _figure("", "", title)
+    axes.set_axis_off()
+    axes.text(0.5, 0.5, f"Nothing to draw:\n{reason}", ha="center", va="center", fontsize=12)
+    return Plot(figure, f"{_sentence(title)} Nothing to draw: {reason}")
+
+
+def _shown_ranks(trace):
+    """The ranks that a timeline shows, in order."""
+    if trace.ranks <= MOST_ROWS:
+        return list(range(trace.ranks))
+    order = np.argsort(-np.maximum(trace.bytes_sent, trace.bytes_received), kind="stable")
+    return sorted(order[:BUSIEST].tolist())
+
+
+def _draw_timeline(trace, ranks, spans, predicted, failed, title):
+    right = _right_edge(trace, spans, predicted)
+    scale, unit = _unit(right)
+    figure, axes = _figure(f"time ({unit})", "", title)
+    figure.set_size_inches(8, 2 + 0.45 * min(len(ranks), 8) + 0.125 * max(len(ranks) - 8, 0))
+    axes.grid(False, axis="y")
+    row_of = {rank: row for row, rank in enumerate(ranks)}
+    _draw_spans(axes, spans, row_of, right, scale)
+    arrows = _arrows_of(trace, row_of)
+    for message in arrows:
+        _draw_message(axes, row_of[int(message["source"])], row_of[int(message["dest"])], message, scale)
+    axes.set_xlim(0, right * scale)
+    if right == NO_TIME:
+        axes.set_xticks([0])
+    axes.set_ylim(len(ranks) - 0.4, -0.6)
+    size = 11 if len(ranks) <= 8 else 9 if len(ranks) <= 32 else 7
+    axes.set_yticks(range(len(ranks)), [f"rank {rank}" for rank in ranks], fontsize=size)
+    for rank in ranks if failed else ():
+        colour = "#666666" if trace.endings[rank][0] == "returned" else "#000000"
+        axes.text(right * scale, row_of[rank], f" {_ending(trace, rank)}", va="center", fontsize=size, color=colour)
+    handles = _legend(axes, spans, arrows)
+    if predicted is not None:
+        label = f"predicted without computing: {duration(predicted)}"
+        handles.append(axes.axvline(predicted * scale, color="#000000", linestyle="--", linewidth=1.5, label=label))
+    figure.legend(handles=handles, loc="outside lower center", ncols=5, fontsize=9, frameon=False)
+    return figure
+
+
+def _right_edge(trace, spans, predicted):
+    """Where a timeline ends, in seconds: at the last thing that came to an end, and beyond it for what did not."""
+    ended = [span.end if span.done else span.start for span in spans]
+    ended += [at for doing, at in trace.endings if doing in ("returned", "raised")]
+    last = max([*ended, predicted or 0.0])
+    return last * (1.02 if all(span.done for span in spans) else 1.3) or NO_TIME
+
+
+def _draw_spans(axes, spans, row_of, right, scale):
+    from matplotlib.collections import PolyCollection
+
+    for kind, (colour, fill, hatch, height, _) in DOINGS.items():
+        boxes = []
+        for span in spans:
+            if span.kind == kind:
+                left, end, row = span.start * scale, (span.end if span.done else right) * scale, row_of[span.rank]
+                low, high = row + height / 2, row - height / 2
+                boxes.append([(left, low), (left, high), (end, high), (end, low)])
+        lines = 0.7 if len(boxes) <= MOST_BOXES * len(row_of) else 0.0  # they would hide what they are to set apart
+        axes.add_collection(PolyCollection(boxes, facecolor=fill, edgecolor=colour, hatch=hatch, linewidth=lines))
+
+
+def _arrows_of(trace, row_of):
+    """The messages to draw as arrows: all between the ranks shown, or none where they would hide everything."""
+    messages = trace.messages[np.isin(trace.messages["source"], list(row_of))]
+    messages = messages[np.isin(messages["dest"], list(row_of))]
+    return messages if len(messages) <= MOST_ARROWS else messages[:0]
+
+
+def _draw_message(axes, source, dest, message, scale):
+    """An arrow from the edge of the source's bar, when the message set out, to the dest's, when it was there."""
+    way = np.sign(dest - source) * DOINGS["message"][3] / 2
+    axes.annotate(
+        "",
+        (message["end"] * scale, dest - way),
+        (message["began"] * scale, source + way),
+        arrowprops={"arrowstyle": "-|>", "color": "#000000", "linewidth": 0.9, "shrinkA": 0, "shrinkB": 0},
+        zorder=5,
+    )
+
+
+def _legend(axes, spans, arrows):
+    """What the marks in a timeline mean, those that are there."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    present = {span.kind for span in spans}
+    handles = [
+        Patch(facecolor=fill, edgecolor=colour, hatch=hatch, label=words)
+        for kind, (colour, fill, hatch, _, words) in DOINGS.items()
+        if kind in present
+    ]
+    if len(arrows):
+        handles.append(Line2D([], [], color="#000000", linewidth=0.9, marker=">", label="message"))
+    return handles
+
+
+def _ending(trace, rank):
+    """What a rank was doing when a run that failed came to its end, in a few words."""
+    doing = trace.endings[rank][0]
+    unfinished = trace.calls[(trace.calls["rank"] == rank) & ~trace.calls["done"]]
+    if doing != "waits" or not len(unfinished):
+        return {"ready": "could go on"}.get(doing, doing)
+    op, peer = unfinished[-1]["op"], unfinished[-1]["peer"]
+    return {"send": f"waits: send to {peer}", "recv": f"waits: recv from {peer}"}.get(op, f"waits: {op}")
+
+
+def _describe_timeline(trace, ranks, spans, predicted, failed, title):
+    sentences = [_sentence(title)]
+    way = "failed after" if failed else "took"
+    sentences.append(f"The run {way} {duration(trace.seconds)}.")
+    if predicted is not None:
+        sentences.append(
+            f"The alpha-beta model predicts {duration(predicted)} for its {len(trace.step_bytes)} steps, computing not "
+            "counted."
+        )
+    if len(ranks) < trace.ranks:
+        sentences.append(f"Drawn: the {len(ranks)} ranks that sent or received most bytes.")
+    told = {}
+    for rank in ranks:
+        its_spans = [span for span in spans if span.rank == rank]
+        told.setdefault(_describe_rank(trace, rank, its_spans, failed), []).append(rank)
+    sentences += [f"{_names(group)}: {text}." for text, group in list(told.items())[:BUSIEST]]
+    if len(told) > BUSIEST:
+        sentences.append("The other ranks are in the picture only.")
+    sentences.append(_longest_wait(spans))
+    return " ".join(filter(None, sentences))
+
+
+def _names(ranks):
+    """'Rank 2', 'Ranks 0, 2' or 'Ranks 1 to 4, 7': of numbers in order."""
+    groups = []
+    for rank in ranks:
+        if groups and groups[-1][1] == rank - 1:
+            groups[-1][1] = rank
+        else:
+            groups.append([rank, rank])
+    words = [str(a) if a == b else f"{a} and {b}" if b == a + 1 else f"{a} to {b}" for a, b in groups]
+    return f"Rank{'s' * (len(ranks) > 1)} {', '.join(words)}"
+
+
+def _describe_rank(trace, rank, spans, failed):
+    text = f"messages: {trace.messages_sent[rank]} sent, {trace.messages_received[rank]} received"
+    for kind, words in {"message": "with messages", "wait": "waiting", "compute": "computing"}.items():
+        seconds = sum(span.end - span.start for span in spans if span.kind == kind)
+        text += f", {duration(seconds)} {words}" if seconds else ""
+    return f"{text}; at the end: {_ending(trace, rank)}" if failed else text
+
+
+def _longest_wait(spans):
+    """Who waited longest for whom."""
+    waits = {}
+    for span in spans:
+        if span.kind == "wait" and span.peer >= 0:
+            waits[span.rank, span.peer] = waits.get((span.rank, span.peer), 0) + span.end - span.start
+    if not any(waits.values()):
+        return ""
+    (rank, peer), seconds = max(waits.items(), key=lambda wait: wait[1])
+    return f"The longest wait was rank {rank}'s for rank {peer}: {duration(seconds)} in all."
 
 
 def _levels(low, high):

@@ -37,7 +37,7 @@ NO_TIMES = "Of this run no times were kept, only counts: ask for them with carri
 class Span(NamedTuple):
     """What a rank did from `start` to `end` (seconds): kind is "message" (one of its crosses), "wait" or "compute".
 
-    peer: the rank that it waited for, -1 for all of them.
+    peer: the rank that it waited for, -1 for all of them. done: False where only the end of the run ended it.
     """
 
     rank: int
@@ -45,6 +45,7 @@ class Span(NamedTuple):
     start: float
     end: float
     peer: int = -1
+    done: bool = True
 
 
 class Recorder:
@@ -257,27 +258,27 @@ class Trace:
 
     def _spans_of(self, rank):
         at_work = self.messages[(self.messages["source"] == rank) | (self.messages["dest"] == rank)]
-        crossings = _united(at_work[["began", "end"]].tolist())
+        crossings = _apart(at_work[["began", "end"]].tolist())
         calls = self.calls[self.calls["rank"] == rank]
         calls = calls[np.argsort(calls["start"], kind="stable")]
         now, spans = 0.0, []
         for call in calls:
-            start, end, peer = float(call["start"]), float(call["end"]), int(call["peer"])
+            start, end, peer, done = float(call["start"]), float(call["end"]), int(call["peer"]), bool(call["done"])
             spans.append(Span(rank, "compute", now, start))
             if call["op"] == "compute":
                 spans.append(Span(rank, "compute", start, end))
-            else:
-                for began, done in _within(crossings, start, end):
-                    spans += [Span(rank, "wait", start, began, peer), Span(rank, "message", began, done)]
-                    start = done
-                spans.append(Span(rank, "wait", start, end, peer))
+                start = end
+            for began, crossed in _within(crossings, start, end):
+                spans += [Span(rank, "wait", start, began, peer), Span(rank, "message", began, crossed)]
+                start = crossed
+            spans.append(Span(rank, "wait", start, end, peer, done))
             now = end
         doing, ended = self.endings[rank]
-        if not len(calls) and doing == "died":  # its record may have died with it; the others' have its messages
+        if doing == "died" and not len(calls):  # its record may have died with it; those of others have its messages
             spans += [Span(rank, "message", *crossing) for crossing in crossings]
-        else:
-            spans.append(Span(rank, "compute", now, ended))
-        return [span for span in spans if span.end > span.start]
+        elif doing != "ready":  # which is in the middle of a call
+            spans.append(Span(rank, "compute", now, ended, done=doing != "computes"))
+        return [span for span in spans if span.end > span.start or not span.done]
 
     def timeline(self):
         """The Plot of what each rank did when, a row a rank, with messages as arrows where they are few."""
@@ -314,15 +315,14 @@ def fit(nbytes, seconds):
     return float(alpha), float(1 / slope) if slope > 0 else np.inf
 
 
-def _united(intervals):
-    """Intervals (start, end) that overlap or touch, made into one; in order."""
-    united = []
+def _apart(intervals):
+    """Intervals (start, end) in order, each without what the ones before it cover already."""
+    apart, covered = [], 0.0
     for start, end in sorted(intervals):
-        if united and start <= united[-1][1]:
-            united[-1][1] = max(united[-1][1], end)
-        else:
-            united.append([start, end])
-    return united
+        if end > covered:
+            apart.append((max(start, covered), end))
+            covered = end
+    return apart
 
 
 def _within(intervals, start, end):
