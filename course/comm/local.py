@@ -10,12 +10,9 @@ While it waits, a rank tells the notebook's end (`watch.py`) what it waits for.
 """
 
 import hmac
-import os
 import select
-import signal
 import socket
 import struct
-import time
 from collections import deque
 from contextlib import suppress
 from typing import NamedTuple
@@ -23,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from course.comm import wire
+from course.comm.carrier import Carrier
 from course.comm.communicator import MessageMismatch, check_fit
-from course.errors import Problem
 
 HEADER = struct.Struct("<qiiqq24s")  # number on this link, tag, step, elements, bytes, dtype
 ACK = struct.Struct("<qid")  # number, step, when the receive was there
@@ -40,7 +37,6 @@ class Outgoing:
         self.left = []  # memory still to be written, of the transfer before
         self.unanswered = {}  # number -> transfer
         self.numbers = 0
-        self.written = self.read = 0  # bytes
         self.answer = bytearray()
 
     def push(self, now):
@@ -58,7 +54,6 @@ class Outgoing:
                 self.left.clear()
                 self.queue.clear()
                 return True
-            self.written += n
             while self.left and n >= len(self.left[0]):
                 n -= len(self.left.pop(0))
             if n:
@@ -76,8 +71,8 @@ class Outgoing:
         if buffer.data.size:
             self.left.append(memoryview(buffer.data))
 
-    def take_answers(self, now):
-        """Read acknowledgements; False when the link is closed."""
+    def take_answers(self, finish):
+        """Read acknowledgements, and tell `finish(transfer, step)`; False when the link is closed."""
         while True:
             try:
                 received = self.sock.recv(4096)
@@ -87,12 +82,12 @@ class Outgoing:
                 return False
             if not received:
                 return False
-            self.read += len(received)
             self.answer += received
             whole = len(self.answer) // ACK.size * ACK.size
             for number, step, began in ACK.iter_unpack(self.answer[:whole]):
                 transfer = self.unanswered.pop(number)
-                transfer.began, transfer.done, transfer.result = max(began, transfer.posted), now, step
+                transfer.began = max(began, transfer.posted)
+                finish(transfer, step)
             del self.answer[:whole]
 
 
@@ -108,9 +103,10 @@ class Head(NamedTuple):
 
 
 class Incoming:
-    """A link on which this rank receives; there is no socket until the other rank has opened it."""
+    """A link on which the rank of `carrier` receives; there is no socket until the other rank has opened it."""
 
-    def __init__(self):
+    def __init__(self, carrier):
+        self.carrier = carrier
         self.sock = None
         self.posted = deque()  # receives without a message
         self.aside = deque()  # (Head, payload) of messages that another one has overtaken
@@ -118,17 +114,17 @@ class Incoming:
         self.head = None  # of the message whose payload comes next
         self.payload, self.filled = None, 0  # its memory, and how much of it is there
         self.receive = None  # the receive that it is for, None where it goes aside or is refused
-        self.read = self.written = 0  # bytes
+        self.refused = False
 
-    def post(self, transfer, now):
+    def post(self, transfer):
         """A receive: match it with a message that is aside, or let it wait for the socket."""
         for message in self.aside:
             head, payload = message
             if head.tag == transfer.tag:
                 self.aside.remove(message)
-                if self.fits(transfer, head, now):
+                if self.fits(transfer, head):
                     transfer.buffer.data[:] = payload
-                    self.acknowledge(transfer, head, now)
+                    self.acknowledge(transfer, head)
                 return
         self.posted.append(transfer)
 
@@ -136,7 +132,7 @@ class Incoming:
         """Whether anything is to be read from the socket: unless there is a receive, messages stay in it."""
         return self.sock is not None and bool(self.posted or self.payload is not None)
 
-    def pull(self, clock):
+    def pull(self):
         """Read what is there and wanted; False when the link is closed."""
         try:
             while self.is_wanted():
@@ -146,114 +142,82 @@ class Incoming:
                     self.header += received
                     n = len(received)
                     if n == wanted:
-                        self.choose(Head(*HEADER.unpack(self.header)), clock())
+                        self.choose(Head(*HEADER.unpack(self.header)))
                         self.header.clear()
                 else:
                     n = self.sock.recv_into(self.payload[self.filled :])
                     self.filled += n
                 if not n:
                     return False
-                self.read += n
                 if self.payload is not None and self.filled == len(self.payload):
-                    self.complete(clock())
+                    self.complete()
         except (BlockingIOError, InterruptedError):
             pass
         except OSError:
             return False
         return True
 
-    def choose(self, head, now):
+    def choose(self, head):
         """Find the receive for the message that comes next; it goes aside for the sake of one behind it else."""
         self.head, self.filled, self.receive, self.refused = head, 0, None, False
         for transfer in self.posted:
             if transfer.tag == head.tag:
                 self.posted.remove(transfer)
-                if self.fits(transfer, head, now):
+                if self.fits(transfer, head):
                     self.receive, self.payload = transfer, memoryview(transfer.buffer.data)
                     return
                 self.refused = True
                 break
         self.payload = memoryview(np.empty(head.nbytes, np.uint8))
 
-    def complete(self, now):
+    def complete(self):
         """The payload is there."""
         if self.receive is not None:
-            self.acknowledge(self.receive, self.head, now)
+            self.acknowledge(self.receive, self.head)
         elif not self.refused:
             self.aside.append((self.head, np.asarray(self.payload)))
         self.payload = self.receive = None
 
-    def fits(self, transfer, head, now):
+    def fits(self, transfer, head):
         """Whether the message is what the receive is for; notes the answer on the receive."""
-        transfer.began = now
+        transfer.began = self.carrier.now()
         try:
             check_fit(transfer, head.dtype.rstrip(b"\0").decode(), head.count)
         except MessageMismatch as error:
-            transfer.result, transfer.done = error, now
+            self.carrier.refuse(transfer, error)
             return False
         return True
 
-    def acknowledge(self, transfer, head, now):
+    def acknowledge(self, transfer, head):
         """A receive is done: tell its sender."""
-        transfer.buffer.finish()
-        transfer.done, transfer.result = now, max(head.step, transfer.step) + 1
+        self.carrier.finish(transfer, max(head.step, transfer.step) + 1)
         with suppress(OSError):  # a sender that is gone
             self.sock.setblocking(True)  # these few bytes find room at once, unless nobody ever reads them
             self.sock.sendall(ACK.pack(head.number, transfer.result, transfer.began))
             self.sock.setblocking(False)
-            self.written += ACK.size
 
 
-class Local:
-    """The carrier of rank `rank`.
+class Local(Carrier):
+    """Moves messages over sockets between processes.
 
-    addresses: where each rank listens. listener: this rank's. secret: what a link begins with. reporter: tells the
-    notebook's end of waits (`worker.Reporter`). origin: the clock's zero, seconds of time.monotonic.
+    addresses: where each rank listens. listener: this rank's. secret: what a link begins with.
     """
 
     def __init__(self, rank, addresses, listener, secret, reporter, origin):
-        self.rank, self.size = rank, len(addresses)
+        super().__init__(rank, len(addresses), reporter, origin)
         self.addresses, self.listener, self.secret = addresses, listener, secret
-        self.reporter, self.origin = reporter, origin
         self.outgoing, self.incoming = {}, {}  # rank -> link
-        self.is_open = True
         self.poll, self.interests = select.poll(), {}  # the second: what the first was told, fd -> events
         listener.setblocking(False)
 
-    def now(self):
-        return time.monotonic() - self.origin
-
-    def sleep(self, seconds):
-        time.sleep(seconds)
-
-    def compute(self, seconds, added):
-        """Nothing: computing takes the time that it takes."""
-
-    def die(self):
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    def start(self, transfer):
-        if not self.is_open:
-            raise Problem("this run is over: a communicator cannot be used after its function has returned.")
+    def begin(self, transfer):
         if transfer.sends:
             link = self.outgoing.get(transfer.peer) or self.link_to(transfer.peer)
             link.queue.append(transfer)
             if link.sock is not None:
                 link.push(self.now())
         else:
-            self.link_from(transfer.peer).post(transfer, self.now())
-
-    def wait(self, transfers):
-        self.progress()
-        if any(transfer.done is None for transfer in transfers):
-            self.reporter.begin(transfers, self.now())
-            while any(transfer.done is None for transfer in transfers):
-                self.reporter.rest(self)
-                self.progress()
-            self.reporter.end()
-        for transfer in transfers:
-            if isinstance(transfer.result, MessageMismatch):
-                raise transfer.result
+            self.link_from(transfer.peer).post(transfer)
 
     def link_to(self, peer):
         """Open the link to a rank; one that has died gets a link without a socket, and takes nothing."""
@@ -266,7 +230,7 @@ class Local:
         return link
 
     def link_from(self, peer):
-        return self.incoming.get(peer) or self.incoming.setdefault(peer, Incoming())
+        return self.incoming.get(peer) or self.incoming.setdefault(peer, Incoming(self))
 
     def accept(self):
         """Take the links that other ranks have opened."""
@@ -289,10 +253,10 @@ class Local:
         for link in self.outgoing.values():
             if link.sock is not None and (link.queue or link.left or link.unanswered):
                 link.push(now)
-                if not link.take_answers(now):
+                if not link.take_answers(self.finish):
                     self.forget(link)
         for link in self.incoming.values():
-            if link.is_wanted() and not link.pull(self.now):
+            if link.is_wanted() and not link.pull():
                 self.forget(link)
 
     def forget(self, link):
@@ -337,26 +301,10 @@ class Local:
         times = [link.queue[0].not_before for link in self.outgoing.values() if link.queue and not link.left]
         return min(times, default=None)
 
-    def links(self):
-        """What has crossed the links, for the notebook's end to see whether anything is on its way.
+    def is_later(self):
+        return self.next_departure() is not None
 
-        sends: dest -> (bytes written, bytes of answers read, whether more is to be written). receives: source -> (bytes
-        read, bytes of answers written, whether anything is to be read). later: whether a message is held back.
-        """
-        return {
-            "sends": {
-                peer: (link.written, link.read, link.sock is not None and bool(link.left or link.queue))
-                for peer, link in self.outgoing.items()
-            },
-            "receives": {
-                peer: (link.read, link.written, link.sock is None or link.is_wanted())
-                for peer, link in self.incoming.items()
-            },
-            "later": self.next_departure() is not None,
-        }
-
-    def close(self):
-        self.is_open = False
+    def release(self):
         for link in (*self.outgoing.values(), *self.incoming.values()):
             if link.sock is not None:
                 link.sock.close()

@@ -27,7 +27,7 @@ SECONDS_TO_SETTLE = 1  # after a rank has failed, for the others to say what the
 SECONDS_TO_STOP = (0.2, 0.5, 0.5)  # for a rank to notice that the run is over, then after one interrupt, and another
 SECONDS_TO_HEAR = 3  # how an engine ended, after its connection broke
 SECONDS_TO_SEND = 60
-NO_LINKS = {"sends": {}, "receives": {}, "later": False}
+NO_LINKS = {"messages": {}, "later": False}
 
 
 class Peer:
@@ -298,12 +298,14 @@ class Watch:
 
 
 def _moves(source, dest):
-    """Whether anything is on its way on the link from one rank to another, there or back."""
-    written, answers_read, more = source.links["sends"].get(dest.rank, (0, 0, False))
-    read, answers_written, is_read = dest.links["receives"].get(source.rank, (0, 0, True))
-    if not dest.ended and is_read and (more or written != read):
-        return True
-    return not source.ended and answers_written != answers_read
+    """Whether a message between two ranks, of those that wait or have ended, can still be matched or is on its way."""
+    for (sends, peer, tag), (sent, acknowledged) in source.links["messages"].items():
+        if not sends or peer != dest.rank:
+            continue
+        awaited, received = dest.links["messages"].get((False, source.rank, tag), (0, 0))
+        if min(sent, awaited) > received or (received > acknowledged and not source.ended):
+            return True
+    return False
 
 
 @contextlib.contextmanager

@@ -1,0 +1,89 @@
+"""What the carriers on engines have in common: a clock, counts of messages, and waiting that the notebook can end.
+
+A carrier on an engine (`local.py`, `mpi.py`, `torch.py`) moves messages only inside the calls of the communicator;
+there is no thread. It is made by `worker.py`, one for each rank and run.
+"""
+
+import os
+import signal
+import time
+
+from course.comm.communicator import MessageMismatch
+from course.errors import Problem
+
+
+class Carrier:
+    """The carrier of rank `rank` of `size`.
+
+    reporter: tells the notebook's end of waits (`worker.Reporter`). origin: the clock's zero, in seconds of
+    time.monotonic.
+    A subclass has `begin(transfer)`, which begins one; `progress()`, which does what can be done without waiting;
+    `something_to_do`, which waits; `is_later()`; and `release()`.
+    """
+
+    def __init__(self, rank, size, reporter, origin):
+        self.rank, self.size = rank, size
+        self.reporter, self.origin = reporter, origin
+        self.is_open = True
+        self.posted, self.finished = {}, {}  # (sends, peer, tag) -> how many
+
+    def now(self):
+        return time.monotonic() - self.origin
+
+    def sleep(self, seconds):
+        time.sleep(seconds)
+
+    def compute(self, seconds, added):
+        """Nothing: computing takes the time that it takes."""
+
+    def die(self):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def start(self, transfer):
+        if not self.is_open:
+            raise Problem("this run is over: a communicator cannot be used after its function has returned.")
+        key = transfer.sends, transfer.peer, transfer.tag
+        self.posted[key] = self.posted.get(key, 0) + 1
+        self.begin(transfer)
+
+    def wait(self, transfers):
+        self.progress()
+        if _must_wait(transfers):
+            self.reporter.begin(transfers, self.now())
+            while _must_wait(transfers):
+                self.reporter.rest(self)
+                self.progress()
+            self.reporter.end()
+        for transfer in transfers:
+            if isinstance(transfer.result, MessageMismatch):
+                raise transfer.result
+
+    def finish(self, transfer, step):
+        """A transfer is done; it was the step `step`."""
+        if not transfer.sends:
+            transfer.buffer.finish()
+        transfer.done, transfer.result = self.now(), step
+        key = transfer.sends, transfer.peer, transfer.tag
+        self.finished[key] = self.finished.get(key, 0) + 1
+
+    def refuse(self, transfer, error):
+        """A message does not fit its receive, which counts as if it had not been posted."""
+        transfer.result, transfer.done = error, self.now()
+        self.posted[transfer.sends, transfer.peer, transfer.tag] -= 1
+
+    def links(self):
+        """For the notebook's end to see whether anything can move.
+
+        messages: (sends, peer, tag) -> (posted, done). later: whether a message is held back, to set out by itself.
+        """
+        messages = {key: (posted, self.finished.get(key, 0)) for key, posted in self.posted.items()}
+        return {"messages": messages, "later": self.is_later()}
+
+    def close(self):
+        self.is_open = False
+        self.release()
+
+
+def _must_wait(transfers):
+    """Whether some are not done; one that does not fit ends the wait for the others too."""
+    return any(t.done is None for t in transfers) and not any(isinstance(t.result, MessageMismatch) for t in transfers)
