@@ -1,0 +1,9 @@
+# task: all-gather
+# loses: all-gather-check
+# hint: `whole` was not filled
+def all_gather(comm, part, whole, broadcast=broadcast_tree):
+    pieces = [piece.copy() for piece in np.array_split(whole, comm.size)]
+    pieces[comm.rank][...] = part
+    for root in range(comm.size):
+        broadcast(comm, pieces[root], root=root)
+    return whole

@@ -1,0 +1,8 @@
+# task: all-gather
+# loses: all-gather-check
+# hint: none of them receives
+def all_gather(comm, part, whole, broadcast=broadcast_tree):
+    pieces = np.array_split(whole, comm.size)
+    pieces[comm.rank][...] = part
+    broadcast(comm, pieces[comm.rank], root=comm.rank)
+    return whole

@@ -1,0 +1,8 @@
+# task: all-gather
+# loses: all-gather-check
+# hint: First copy your own part into its place
+def all_gather(comm, part, whole, broadcast=broadcast_tree):
+    pieces = np.array_split(whole, comm.size)
+    for root in range(comm.size):
+        broadcast(comm, pieces[root], root=root)
+    return whole

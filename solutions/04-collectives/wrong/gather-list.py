@@ -1,0 +1,9 @@
+# task: gather
+# loses: gather-check
+# hint: the root returns a list of arrays
+def gather(comm, part, whole, root=0):
+    if comm.rank != root:
+        comm.send(part, dest=root)
+        return None
+    pieces = np.array_split(whole, comm.size)
+    return [part if r == root else comm.recv(pieces[r], source=r) for r in range(comm.size)]

@@ -1,0 +1,14 @@
+# task: gather
+# loses: gather-check
+# hint: the root's own part is missing
+def gather(comm, part, whole, root=0):
+    if comm.rank != root:
+        comm.send(part, dest=root)
+        return None
+    pieces = np.array_split(whole, comm.size)
+    for source in range(comm.size):
+        if source == root:
+            pass
+        else:
+            comm.recv(pieces[source], source=source)
+    return whole

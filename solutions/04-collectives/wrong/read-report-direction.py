@@ -1,0 +1,7 @@
+# task: read-report
+# loses: read-report-check
+# hint: the direction is not
+def my_reading():
+    ring = [1, 2, 4]
+    victims = [0, 5]
+    return ring, victims

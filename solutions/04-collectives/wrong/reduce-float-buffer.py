@@ -1,0 +1,12 @@
+# task: reduce
+# loses: reduce-check, reduce-order-check
+# hint: the dtype differs
+def reduce(comm, x, op=np.add, root=0):
+    if comm.rank != root:
+        comm.send(x, dest=root)
+        return None
+    total = None
+    for source in range(comm.size):
+        term = x if source == root else comm.recv(np.empty(x.shape), source=source)
+        total = term if total is None else op(total, term)
+    return total

@@ -1,0 +1,14 @@
+# task: scatter
+# loses: scatter-check
+# hint: ranks [0] gave back
+def scatter(comm, x, part, root=0):
+    if comm.rank == root:
+        pieces = np.array_split(x, comm.size)
+        for dest in range(comm.size):
+            if dest == root:
+                pass
+            else:
+                comm.send(pieces[dest], dest=dest)
+    else:
+        comm.recv(part, source=root)
+    return part if comm.rank != root else None

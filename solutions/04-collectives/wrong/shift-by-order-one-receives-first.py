@@ -1,0 +1,15 @@
+# task: shift-by-order
+# loses: shift-by-order-check
+# hint: with 4 ranks it takes 4 steps
+def shift_by_order(comm, x):
+    right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
+    got = np.empty_like(x)
+    if comm.size == 1:
+        return x.copy()
+    if comm.rank == 0:
+        comm.recv(got, source=left)
+        comm.send(x, dest=right)
+    else:
+        comm.send(x, dest=right)
+        comm.recv(got, source=left)
+    return got
