@@ -6,8 +6,8 @@ and neither is busy with another message in the same direction (the alpha-beta m
 Thakur, Rabenseifner and Gropp 2005, section 3). Computing takes no time but what `comm.compute` declares.
 
 Green threads (greenlet) because a switch between two takes well below a microsecond, and because one that never comes
-back can be left where it is. Touches the process's stdout and, in the main thread, the handlers of two signals, while
-a run lasts.
+back can be left where it is. Touches the process's stdout and stderr, how often it looks for garbage and, in the main
+thread, the handlers of two signals, while a run lasts.
 """
 
 import contextvars
@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 from collections import deque
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -83,7 +83,7 @@ class Simulation:
         """
         self.hub = greenlet.getcurrent()
         printed = Prompter(sys.stdout, self.ranks)
-        with redirect_stdout(printed):
+        with redirect_stdout(printed), redirect_stderr(printed):
             with _alarm(self, seconds), _rare_collections():
                 self.serve()
             self.states = [rank.state() for rank in self.ranks]

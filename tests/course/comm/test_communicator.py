@@ -265,8 +265,8 @@ def test_a_call_that_makes_no_sense_is_refused_in_a_sentence_and_the_rank_goes_o
 
 
 MISMATCHES = {
-    "np.zeros(3)": "the size differs: rank 0 sent 2 × float64, and the buffer to receive it is 3 × float64 (tag 0).",
-    "np.zeros(2, int)": "the dtype differs: rank 0 sent 2 × float64, and the buffer to receive it is 2 × int64 (tag 0).",
+    "np.zeros(3)": "the size differs: rank 0 sent 2 × float64, and the buffer to receive it is 3 × float64",
+    "np.zeros(2, int)": "the dtype differs: rank 0 sent 2 × float64, and the buffer to receive it is 2 × int64",
 }
 
 

@@ -1,0 +1,217 @@
+"""Who waits for whom: from states to one text, the root cause first; then every student's error on every carrier."""
+
+import sys
+
+import cloudpickle
+import numpy as np
+import pytest
+
+from course.comm.hang import BARRIER, Pending, Place, State, explain, find_ring, in_traceback, is_theirs
+from course.spmd import RunFailed, spmd
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # as a notebook's functions are; engines see no tests
+
+
+def sends(rank, dest, tag=0, dropped=False):
+    return State(rank, "waits", [Pending(True, dest, tag, "2 × float64", 16, dropped)])
+
+
+def receives(rank, source, tag=0):
+    return State(rank, "waits", [Pending(False, source, tag, "2 × float64", 16)])
+
+
+def meets(rank, peer):
+    return State(rank, "waits", [Pending(False, peer, BARRIER, "0 × uint8", 0)])
+
+
+def returned(rank):
+    return State(rank, "returned")
+
+
+CAUSES = {
+    "all send in a circle": (
+        [sends(0, 1), sends(1, 2), sends(2, 0)],
+        "Ranks 0, 1 and 2 all send and none of them receives: a send returns only when its message has been taken.",
+    ),
+    "all receive in a circle": (
+        [receives(0, 1), receives(1, 0)],
+        "Ranks 0 and 1 all wait to receive from one another and none of them sends: one must send first.",
+    ),
+    "the partner has returned": (
+        [returned(0), receives(1, 0)],
+        "Rank 1 waits for a message from rank 0, which has returned without sending it: one recv too many",
+    ),
+    "nobody takes it": (
+        [sends(0, 1), returned(1)],
+        "Rank 0 sends to rank 1, which has returned without receiving it: one send too many",
+    ),
+    "another tag": (
+        [sends(0, 1, tag=3), receives(1, 0, tag=4)],
+        "The tags differ: rank 1 receives from rank 0 with tag 4, and rank 0 sends to it with tag 3.",
+    ),
+    "a lost message": (
+        [receives(1, 0), sends(0, 1, dropped=True)],
+        "The message from rank 0 to rank 1 (tag 0) was lost on the way.",
+    ),
+    "one does not come to the barrier": (
+        [meets(0, 2), meets(1, 0), returned(2)],
+        "Rank 2 has not come to the barrier in which rank 0 waits.",
+    ),
+    "two do not come to the barrier": (
+        [meets(0, 2), receives(1, 2), receives(2, 1)],
+        "Ranks 1 and 2 have not come to the barrier in which rank 0 waits.",
+    ),
+    "to itself": ([sends(0, 0)], "Rank 0 sends to itself and cannot receive while it waits"),
+    "from itself": ([receives(0, 0)], "Rank 0 waits for a message from itself"),
+    "mixed circle": ([sends(0, 1), receives(1, 2), sends(2, 0)], "Ranks 0, 1 and 2 wait for one another in a circle"),
+    "an endless loop": (
+        [State(0, "computes"), receives(1, 0)],
+        "Rank 0 was still computing after 5 seconds, the time limit: does a loop never end?",
+    ),
+    "too slow": (
+        [State(0, "ready"), receives(1, 0)],
+        "The ranks were still exchanging messages after 5 seconds, the time limit.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CAUSES)
+def test_the_root_cause_is_found(case):
+    states, cause = CAUSES[case]
+    report = explain(sorted(states, key=lambda state: state.rank), 5)
+    assert report.cause.startswith(cause)
+    assert report.text().splitlines()[0] == report.cause
+
+
+def test_the_rank_that_failed_first_is_the_cause_and_not_who_waits_for_it():
+    states = [
+        receives(0, 1),
+        State(1, "raised", error=("KeyError", "'x'"), at=2.0),
+        State(2, "raised", error=("ValueError", "no"), at=1.0),
+        State(3, "died", error=("", "its process ended with status 1"), at=3.0),
+    ]
+    assert explain(states).cause == "Rank 2 raised ValueError: no."
+
+
+def test_a_report_has_a_line_a_rank_and_names_the_ring():
+    place = Place("/home/someone/cell.py", 7, "ring")
+    states = [receives(0, 1), receives(1, 2), sends(2, 1), returned(3)]
+    states[0].seconds, states[0].place = 2.04, place
+    lines = explain(states).text().splitlines()
+    assert lines[1:] == [
+        "  rank 0 waits to receive 2 × float64 (16 bytes, tag 0) from rank 1, for 2.0 s now (cell.py, line 7 of `ring`)",
+        "  rank 1 waits to receive 2 × float64 (16 bytes, tag 0) from rank 2",
+        "  rank 2 waits for rank 1 to receive 2 × float64 (16 bytes, tag 0)",
+        "  rank 3 has returned",
+        "  ring of waits: 1 → 2 → 1",
+    ]
+
+
+def test_a_ring_is_found_behind_a_tail_and_nowhere_else():
+    assert find_ring([receives(0, 1), receives(1, 2), receives(2, 3), receives(3, 1)]) == [1, 2, 3]
+    assert find_ring([receives(0, 1), receives(1, 2), returned(2)]) == []
+    assert find_ring([receives(0, 0)]) == [0]
+    both = State(0, "waits", [Pending(True, 1, 0, "", 0), Pending(False, 2, 0, "", 0)])
+    assert find_ring([both, returned(1), receives(2, 0)]) in ([0, 2], [])
+
+
+def test_whose_code_it_is():
+    assert is_theirs("/home/someone/lab.py") and is_theirs("<ipython-input-1>")
+    assert not is_theirs(np.__file__) and not is_theirs("<frozen importlib>")
+
+
+def test_an_error_is_placed_where_their_code_passed_it_last():
+    def theirs():
+        np.linalg.inv(np.zeros((2, 2)))
+
+    try:
+        theirs()
+    except np.linalg.LinAlgError as error:
+        assert in_traceback(error).function == "theirs"
+
+
+# every error of a student's, on every carrier
+
+
+def no_partner(comm, x):
+    if comm.rank == 0:
+        comm.recv(x, source=1)
+
+
+def all_send_first(comm, x):
+    comm.send(x, dest=(comm.rank + 1) % comm.size)
+    comm.recv(x, source=(comm.rank - 1) % comm.size)
+
+
+def all_receive_first(comm, x):
+    comm.recv(x, source=(comm.rank - 1) % comm.size)
+    comm.send(x, dest=(comm.rank + 1) % comm.size)
+
+
+def wrong_tag(comm, x):
+    if comm.rank == 0:
+        comm.send(x, dest=1, tag=1)
+    elif comm.rank == 1:
+        comm.recv(x, source=0, tag=2)
+
+
+def wrong_peer(comm, x):
+    if comm.rank == 0:
+        comm.send(x, dest=2)
+    elif comm.rank == 1:
+        comm.recv(x, source=0)
+
+
+def wrong_size(comm, x):
+    if comm.rank == 0:
+        comm.send(x, dest=1)
+    elif comm.rank == 1:
+        comm.recv(x[1:].copy(), source=0)
+
+
+def one_step_too_many(comm, x):
+    for _ in range(comm.size if comm.rank == 0 else comm.size - 1):
+        comm.sendrecv(x, (comm.rank + 1) % comm.size, recvbuf=x.copy(), source=(comm.rank - 1) % comm.size)
+
+
+def one_raises(comm, x):
+    if comm.rank == 2:
+        raise KeyError("w")
+    comm.barrier()
+
+
+def one_returns_early(comm, x):
+    if comm.rank != 1:
+        comm.barrier()
+
+
+def one_never_ends(comm, x):
+    while comm.rank == 1:
+        pass
+    comm.barrier()
+
+
+ERRORS = {
+    no_partner: "Rank 0 waits for a message from rank 1, which has returned without sending it",
+    all_send_first: "Ranks 0, 1 and 2 all send and none of them receives",
+    all_receive_first: "all wait to receive from one another and none of them sends",
+    wrong_tag: "The tags differ: rank 1 receives from rank 0 with tag 2, and rank 0 sends to it with tag 1.",
+    wrong_peer: "Rank 0 sends to rank 2, which has returned without receiving it",
+    wrong_size: "Rank 1 raised MessageMismatch: the size differs: rank 0 sent 3 × float64",
+    one_step_too_many: "Rank 0 ",
+    one_raises: "Rank 2 raised KeyError: 'w'",
+    one_returns_early: "Rank 1 has not come to the barrier",
+    one_never_ends: "Rank 1 was still computing after 1 seconds, the time limit",
+}
+
+
+@pytest.mark.parametrize("function", ERRORS, ids=lambda function: function.__name__)
+def test_an_error_is_told_with_its_cause_and_line_and_the_ranks_are_usable_after(carrier, function):
+    with pytest.raises(RunFailed) as caught:
+        spmd(function, [np.ones(3)] * 3, carrier=carrier, timeout=1 if function is one_never_ends else 30)
+    text = str(caught.value).splitlines()
+    assert text[0] == caught.value.report.cause and ERRORS[function] in text[0]
+    assert [line.split()[:2] for line in text[1:4]] == [["rank", str(rank)] for rank in range(3)]
+    stuck = [line for line in text[1:4] if " waits " in line or " raised " in line or " computes" in line]
+    assert stuck and all(f"of `{function.__name__}`" in line and "test_hang.py, line" in line for line in stuck)
+    assert spmd(lambda comm: comm.barrier() or comm.rank, ranks=3, carrier=carrier) == [0, 1, 2]
