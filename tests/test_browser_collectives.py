@@ -1,0 +1,116 @@
+"""A deadlock on real engines in JupyterLab: its report and picture, its repair, and the interrupt button."""
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+from playwright.sync_api import sync_playwright
+
+from autograder import text
+from tests import browser
+
+GIVEN = """%load_ext course
+import numpy as np
+
+from course import cluster
+from course.spmd import spmd
+
+cluster.prepare(4)
+xs = [np.full(1000, float(rank)) for rank in range(4)]"""
+HANGS = """def shift(comm, x):
+    right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
+    comm.send(x, dest=right)
+    return comm.recv(np.empty_like(x), source=left)"""
+REPAIRED = """def shift(comm, x):
+    right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
+    return comm.sendrecv(x, dest=right, recvbuf=np.empty_like(x), source=left)"""
+CHECK = """got = spmd(shift, xs, ranks=4)
+assert [each[0] for each in got] == [3, 0, 1, 2], "each rank returns its left neighbour's x" """
+FOREVER = """def forever(comm):
+    print("begun")
+    while True:
+        pass
+
+
+spmd(forever, ranks=4, timeout=600)"""
+CELLS = {
+    "given": GIVEN,
+    "shift": HANGS,
+    "shift-check": CHECK,
+    "plain": "spmd(shift, xs, ranks=4)[1][:3]",
+    "timeline": "spmd(shift, xs, ranks=4).trace.timeline()",
+    "forever": FOREVER,
+}
+CAUSE = "Ranks 0, 1, 2 and 3 all send and none of them receives"
+
+
+@pytest.fixture(scope="module")
+def shots(tmp_path_factory):
+    """Where screenshots go, to be looked at."""
+    return tmp_path_factory.mktemp("screenshots")
+
+
+@pytest.fixture(scope="module")
+def notebook(tmp_path_factory):
+    """The cells above, open in a browser."""
+    browser.need_chromium()
+    root = tmp_path_factory.mktemp("student")
+    browser.copy_of_the_course(root)
+    lab = root / "labs" / "99-hang" / "99-hang.ipynb"
+    lab.parent.mkdir()
+    cells = [new_code_cell(source, id=name) for name, source in CELLS.items()]
+    nbformat.write(new_notebook(cells=cells, metadata=text.METADATA), lab)
+    with browser.jupyterlab(root, root / "settings") as url, sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=browser.CHROMIUM, args=browser.FLAGS)
+        page = chromium.new_page(viewport={"width": 1280, "height": 1400})
+        page.set_default_timeout(browser.PATIENCE)
+        yield browser.Notebook(page, url, "99-hang/99-hang.ipynb")
+        chromium.close()
+
+
+def cell(notebook, name):
+    return notebook.page.locator(".jp-NotebookPanel .jp-CodeCell").nth(list(CELLS).index(name))
+
+
+def test_a_deadlock_on_engines_shows_its_cause_its_ring_and_its_picture(notebook, shots):
+    notebook.run(cell(notebook, "given"))
+    notebook.run(cell(notebook, "shift"))
+    for name, first in (("plain", CAUSE), ("shift-check", f"✗ shift-check: {CAUSE}")):
+        here = cell(notebook, name)
+        notebook.run(here)
+        report = here.locator(".jp-OutputArea-output").last.inner_text().strip()
+        lines = report.splitlines()
+        assert lines[0].startswith(first), report
+        assert "rank 0 waits for rank 1 to receive 1000 × float64" in lines[1] and "of `shift`" in lines[1], report
+        assert lines[-1].strip() == "ring of waits: 0 → 1 → 2 → 3 → 0", report
+        assert "Traceback" not in report
+        picture = here.locator("figure img")
+        assert "waits: send to 1" in picture.get_attribute("alt")
+        here.scroll_into_view_if_needed()
+        notebook.page.screenshot(path=shots / f"hang-{name}.png")
+
+
+def test_the_repaired_function_passes_and_its_timeline_is_drawn(notebook, shots):
+    notebook.write(cell(notebook, "shift"), REPAIRED)
+    notebook.run(cell(notebook, "shift"))
+    assert "✓ shift-check passed." in notebook.run(cell(notebook, "shift-check"))
+    here = cell(notebook, "timeline")
+    notebook.run(here)
+    picture = here.locator("figure img")
+    picture.wait_for()
+    assert picture.get_attribute("alt") == here.locator("figcaption").inner_text()
+    here.scroll_into_view_if_needed()
+    notebook.page.screenshot(path=shots / "timeline.png")
+
+
+def test_the_interrupt_button_stops_a_run_on_engines_and_the_next_cell_works(notebook, shots):
+    here = cell(notebook, "forever")
+    here.locator(".jp-InputPrompt").first.click()
+    notebook.page.keyboard.press("Control+Enter")
+    here.get_by_text("[rank 3] begun").wait_for()
+    notebook.page.locator("[data-command='notebook:interrupt-kernel'], [title^='Interrupt the kernel']").first.click()
+    notebook.idle()
+    shown = here.locator(".jp-OutputArea").inner_text()
+    assert "KeyboardInterrupt" in shown
+    here.scroll_into_view_if_needed()
+    notebook.page.screenshot(path=shots / "interrupted.png")
+    assert "✓ shift-check passed." in notebook.run(cell(notebook, "shift-check"))
