@@ -94,12 +94,12 @@ def test_the_rank_that_failed_first_is_the_cause_and_not_who_waits_for_it():
 
 
 def test_a_report_has_a_line_a_rank_and_names_the_ring():
-    place = Place("/home/someone/cell.py", 7, "ring")
+    place = Place("/home/someone/my.py", 7, "ring")
     states = [receives(0, 1), receives(1, 2), sends(2, 1), returned(3)]
     states[0].seconds, states[0].place = 2.04, place
     lines = explain(states).text().splitlines()
     assert lines[1:] == [
-        "  rank 0 waits to receive 2 × float64 (16 bytes, tag 0) from rank 1, for 2.0 s now (cell.py, line 7 of `ring`)",
+        "  rank 0 waits to receive 2 × float64 (16 bytes, tag 0) from rank 1, for 2.0 s now (my.py, line 7 of `ring`)",
         "  rank 1 waits to receive 2 × float64 (16 bytes, tag 0) from rank 2",
         "  rank 2 waits for rank 1 to receive 2 × float64 (16 bytes, tag 0)",
         "  rank 3 has returned",

@@ -1,0 +1,135 @@
+"""Running on ranks: what may be asked for, and how every run ends with its results or one clear error."""
+
+import re
+import threading
+
+import IPython
+import numpy as np
+import pytest
+
+from course import cluster
+from course.comm import Simulated, Slow
+from course.errors import Problem
+from course.spmd import Run, RunFailed, _seconds, spmd
+
+
+def simulated(function, *args, **kwargs):
+    return spmd(function, *args, carrier="simulated", **kwargs)
+
+
+def same(comm, x=None, y=None, *, z=None):
+    return x, y, z
+
+
+def test_a_run_is_the_list_of_results_and_has_a_trace():
+    run = simulated(lambda comm, x: x + comm.rank, [10, 20, 30])
+    assert isinstance(run, Run) and run == [10, 21, 32] and len(run) == 3
+    assert run.trace.ranks == 3 and run.trace.carrier == "simulated"
+
+
+def test_lists_have_an_entry_a_rank_and_what_is_named_goes_to_all():
+    assert simulated(same, [1, 2], (3, 4), z=5) == [(1, 3, 5), (2, 4, 5)]
+    assert simulated(same, np.array([[1], [2]]), ranks=2)[1][0] == 2
+    assert simulated(same, ranks=3, z=[7]) == [(None, None, [7])] * 3
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "words"),
+    [
+        (
+            ((None, None),),
+            {"ranks": 2},
+            "spmd runs a function, not (None, None): write spmd(f, xs), not spmd(f(...), xs).",
+        ),
+        ((same, 3), {}, "spmd's argument 1 after the function is a list with one entry a rank, not a int; what all"),
+        ((same, [1, 2], "ab"), {}, "spmd's argument 2 after the function is a list with one entry a rank, not a str"),
+        ((same, {0: 1}), {}, "not a dict"),
+        ((same, [1, 2], [1]), {}, "there are 2 ranks, and argument 2 has 1 entries: one a rank."),
+        ((same, [1, 2]), {"ranks": 3}, "there are 3 ranks, and argument 1 has 2 entries: one a rank."),
+        ((same,), {"ranks": 0}, "ranks=0: there must be 1 rank or more"),
+        ((same, []), {}, "ranks=0: there must be 1 rank or more"),
+        ((same,), {"ranks": 5000}, "ranks=5000: there must be 1 rank or more, and at most 4096."),
+        ((same,), {"ranks": 2.5}, "ranks=2.5: it is a whole number."),
+        ((same,), {"ranks": 2, "timeout": 0}, "timeout=0: it is a number of seconds, more than 0."),
+        ((same,), {"ranks": 2, "timeout": "5"}, "timeout='5': it is a number of seconds, more than 0."),
+        ((same,), {"ranks": 2, "timeout": np.inf}, "timeout=inf: it is a number of seconds, more than 0."),
+        ((same,), {"ranks": 2, "faults": [3]}, "spmd: 3 is no fault; there are Slow, Die, Delay, Drop, Reorder."),
+        ((same,), {"ranks": 2, "faults": Slow(0, 1)}, "'Slow' object is not iterable"),
+    ],
+)
+def test_arguments_that_make_no_sense_are_refused_in_a_sentence(args, kwargs, words):
+    with pytest.raises(Problem, match=re.escape(words)):
+        spmd(*args, **{"carrier": "simulated"} | kwargs)
+
+
+def test_a_carrier_that_there_is_not_is_refused_with_those_that_there_are():
+    with pytest.raises(Problem, match=re.escape("carrier='mpy': there are \"local\"")):
+        spmd(same, ranks=2, carrier="mpy")
+
+
+def test_without_engines_and_without_a_number_it_says_what_to_do():
+    cluster.stop()
+    with pytest.raises(Problem, match="start engines with"):
+        spmd(same)
+
+
+def test_a_rank_gets_its_own_copy_of_what_it_is_given():
+    def fill(comm, x, name=None):
+        x[:] = comm.rank
+        name.append(comm.rank)
+        return x, name
+
+    x, name = np.ones(2), []
+    run = simulated(fill, [x, x, x], name=name)
+    assert [got[0][0] for got in run] == [0, 1, 2] and x.tolist() == [1, 1] and name == []
+    assert [got[1] for got in run] == [[0], [1], [2]]
+
+
+def test_what_cannot_be_copied_is_shared():
+    lock = threading.Lock()
+    assert simulated(same, [lock, 1])[0][0] is lock
+
+
+def test_a_failed_run_is_an_error_with_report_and_trace_and_no_traceback_in_a_notebook():
+    with pytest.raises(RunFailed) as caught:
+        simulated(lambda comm: comm.recv(np.ones(1), 1 - comm.rank), ranks=2)
+    failed = caught.value
+    assert isinstance(failed, Problem) and failed._render_traceback_() == [str(failed)]
+    assert str(failed) == failed.report.text() and failed.report.ring == [0, 1]
+    assert failed.trace.endings == [("waits", 0.0), ("waits", 0.0)]
+
+
+def test_a_failed_run_is_drawn_where_there_is_a_notebook(monkeypatch):
+    def stuck(comm):
+        comm.recv(np.ones(1), 1 - comm.rank)
+
+    shown = []
+    monkeypatch.setattr(IPython.display, "display", shown.append)
+    with pytest.raises(RunFailed):
+        simulated(stuck, ranks=2)
+    assert shown == []
+    monkeypatch.setattr(IPython, "get_ipython", IPython.core.interactiveshell.InteractiveShell)
+    with pytest.raises(RunFailed):
+        simulated(stuck, ranks=2)
+    assert "waits: recv from 1" in shown[0].text
+
+
+def test_a_task_that_is_still_empty_is_said_as_such():
+    def empty(comm):
+        raise NotImplementedError("about 4 lines")
+
+    with pytest.raises(NotImplementedError, match="about 4 lines"):
+        simulated(empty, ranks=3)
+
+
+def test_the_time_limit_grows_with_the_number_of_simulated_ranks():
+    network = Simulated()
+    assert _seconds(None, 4, None) == 10 and _seconds(None, 1000, network) == 110
+    assert _seconds(3, 1000, network) == 3
+
+
+def test_after_a_failed_run_the_next_one_is_right():
+    for _ in range(3):
+        with pytest.raises(RunFailed):
+            simulated(lambda comm: comm.send(np.ones(1), 1 - comm.rank), ranks=2)
+        assert simulated(lambda comm: comm.barrier() or comm.rank, ranks=2) == [0, 1]
