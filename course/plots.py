@@ -19,8 +19,8 @@ MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
 HUGE = 1e250  # Matplotlib overflows when it adds margins beyond; the comparison also drops NaN and infinity
 # What a rank does: line colour, fill, hatch and height of its bar, and words. Any two differ in each.
 DOINGS = {
-    "message": ("white", "#0072B2", "", 0.7, "sends or receives"),
-    "wait": ("#767676", "white", "/////", 0.28, "waits"),
+    "message": ("#FFFFFF", "#0072B2", "", 0.7, "sends or receives"),
+    "wait": ("#767676", "#FFFFFF", "/////", 0.28, "waits"),
     "compute": ("#A34700", "#F5B98E", "...", 0.5, "computes"),
 }
 MOST_ROWS = 64  # of ranks in a timeline; of more only the busiest are drawn

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from course import plots
+from course.comm import Simulated, Slow
+from course.spmd import RunFailed, spmd
 
 
 def bowl(theta):
@@ -165,3 +167,161 @@ def test_lengths_that_differ_are_refused_with_the_series_name():
 )
 def test_numbers_read_well(value, text):
     assert plots.number(value) == text
+
+
+def pass_on(comm):
+    """Rank 0 sends to rank 1 after 2 s of computing, rank 1 to rank 2: a message takes 4 s."""
+    x = np.ones(3)
+    if comm.rank == 0:
+        comm.compute(2.0)
+    else:
+        comm.recv(x, comm.rank - 1)
+    if comm.rank < comm.size - 1:
+        comm.send(x, comm.rank + 1)
+
+
+def in_a_circle(comm):
+    x = np.ones(3)
+    if comm.rank < 2:
+        comm.sendrecv(x, 1 - comm.rank, recvbuf=x.copy(), source=1 - comm.rank)
+        comm.recv(x, 1 - comm.rank)
+
+
+SECONDS = Simulated(alpha=1.0, beta=8.0, trace=True)
+
+
+def timeline_of(function, ranks, **kwargs):
+    try:
+        trace = spmd(function, ranks=ranks, carrier=SECONDS, **kwargs).trace
+    except RunFailed as failed:
+        trace = failed.trace
+    plot = trace.timeline()
+    assert plot.png().startswith(b"\x89PNG")
+    return plot
+
+
+def boxes(plot, kind):
+    """(row, start, end) of each box of a kind in a timeline."""
+    collection = plot.figure.axes[0].collections[list(plots.DOINGS).index(kind)]
+    corners = [path.vertices for path in collection.get_paths()]
+    return [(round(c[:4, 1].mean()), c[:, 0].min(), c[:, 0].max()) for c in corners]
+
+
+def test_a_timeline_shows_what_each_rank_did_when_and_what_was_predicted():
+    plot = timeline_of(pass_on, 3)
+    assert boxes(plot, "compute") == [(0, 0, 2)]
+    assert boxes(plot, "wait") == [(1, 0, 2), (2, 0, 6)]
+    assert boxes(plot, "message") == [(0, 2, 6), (1, 2, 6), (1, 6, 10), (2, 6, 10)]
+    arrows = [(text.xyann, text.xy) for text in plot.figure.axes[0].texts]
+    assert [(a[0], b[0]) for a, b in arrows] == [(2, 6), (6, 10)]
+    assert plot.figure.axes[0].get_ylim()[0] > plot.figure.axes[0].get_ylim()[1]  # rank 0 is on top
+    assert plot.text == (
+        "What 3 simulated ranks did when. The run took 10 s. The alpha-beta model predicts 8 s for its 2 steps, "
+        "computing not counted. Rank 0: messages: 1 sent, 0 received, 4 s with messages, 2 s computing. "
+        "Rank 1: messages: 1 sent, 1 received, 8 s with messages, 2 s waiting. "
+        "Rank 2: messages: 0 sent, 1 received, 4 s with messages, 6 s waiting. "
+        "The longest wait was rank 2's for rank 1: 6 s in all."
+    )
+
+
+def test_a_failed_runs_timeline_shows_the_waits_that_never_ended_up_to_the_edge():
+    plot = timeline_of(in_a_circle, 3)
+    edge = plot.figure.axes[0].get_xlim()[1]
+    assert edge > 4 and boxes(plot, "wait") == [(0, 4, edge), (1, 4, edge)]
+    words = [text.get_text().strip() for text in plot.figure.axes[0].texts]
+    assert [word for word in words if word] == ["waits: recv from 1", "waits: recv from 0", "returned"]
+    assert "The run failed after 4 s." in plot.text and "predicts" not in plot.text
+    assert "Rank 0: messages: 1 sent, 1 received, 4 s with messages; at the end: waits: recv from 1." in plot.text
+    assert "Rank 2: messages: 0 sent, 0 received; at the end: returned." in plot.text
+
+
+def test_a_deadlock_in_which_no_time_passed_is_drawn_too():
+    plot = timeline_of(lambda comm: comm.send(np.ones(1), 1 - comm.rank), 2)
+    axes = plot.figure.axes[0]
+    assert len(boxes(plot, "wait")) == 2 and axes.get_xticks().tolist() == [0]
+    assert "Rank 1: messages: 0 sent, 0 received; at the end: waits: send to 0." in plot.text
+
+
+def test_a_computation_that_was_cut_off_reaches_the_edge():
+    def endless(comm):
+        comm.compute(1.0)
+        while comm.rank == 1:
+            pass
+
+    plot = timeline_of(endless, 2, timeout=0.1)
+    assert boxes(plot, "compute") == [(0, 0, 1), (1, 0, 1), (1, 1, plot.figure.axes[0].get_xlim()[1])]
+    assert "at the end: computes." in plot.text
+
+
+@pytest.mark.parametrize(
+    ("function", "network", "reason"),
+    [
+        (lambda comm: None, SECONDS, "nothing was sent, and nothing took time."),
+        (pass_on, Simulated(trace=False), "no times were kept, only counts."),
+    ],
+)
+def test_a_timeline_of_nothing_says_so(function, network, reason):
+    plot = spmd(function, ranks=2, carrier=network).trace.timeline()
+    assert plot.text == f"What 2 simulated ranks did when. Nothing to draw: {reason}"
+    assert plot.png().startswith(b"\x89PNG")
+
+
+def test_of_many_ranks_the_busiest_are_drawn_and_it_is_said():
+    def loop(comm):
+        if comm.rank >= 50:
+            comm.send(np.ones(comm.rank), 0)
+        elif comm.rank == 0:
+            for source in range(50, comm.size):
+                comm.recv(np.empty(source), source)
+
+    plot = timeline_of(loop, 70)
+    names = [label.get_text() for label in plot.figure.axes[0].get_yticklabels()]
+    assert names == ["rank 0"] + [f"rank {rank}" for rank in range(55, 70)]
+    assert "Drawn: the 16 ranks that sent or received most bytes." in plot.text
+    plot = timeline_of(loop, 64)
+    assert len(plot.figure.axes[0].get_yticklabels()) == 64
+    assert "Ranks 1 to 49: messages: 0 sent, 0 received." in plot.text
+
+
+def test_too_many_messages_are_drawn_without_arrows_and_without_lines_between_them():
+    def chat(comm):
+        for _ in range(300):
+            comm.sendrecv(np.ones(1), 1 - comm.rank, recvbuf=np.ones(1), source=1 - comm.rank)
+
+    plot = timeline_of(chat, 2)
+    assert len(boxes(plot, "message")) == 600 and not plot.figure.axes[0].texts
+    assert plot.figure.axes[0].collections[0].get_linewidth() == [0]
+
+
+def test_ranks_that_did_the_same_are_told_together():
+    def all_alike(comm):
+        comm.sendrecv(np.ones(1), comm.size - 1 - comm.rank, recvbuf=np.ones(1), source=comm.size - 1 - comm.rank)
+
+    text = timeline_of(all_alike, 6, faults=[Slow(2, 1.0)]).text
+    assert "Ranks 0 and 1, 4 and 5: messages: 1 sent, 1 received, 2 s with messages." in text
+    assert "Rank 2: messages: 1 sent, 1 received, 2 s with messages, 1 s computing." in text
+
+
+def test_what_ranks_do_is_told_apart_by_more_than_colour():
+    looks = list(plots.DOINGS.values())
+    for what in ("fill", "hatch", "height", "words"):
+        index = ["line", "fill", "hatch", "height", "words"].index(what)
+        assert len({look[index] for look in looks}) == len(looks), what
+    for line, fill, *_ in looks:
+        assert 1.05 / (min(_luminance(line), _luminance(fill)) + 0.05) >= 3  # it stands out from white
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0 s"),
+        (61.2e-6, "61.2 µs"),
+        (1e-3, "1 ms"),
+        (0.25, "250 ms"),
+        (1, "1 s"),
+        (75.5, "75.5 s"),
+        (8e-9, "0.008 µs"),
+    ],
+)
+def test_durations_read_well(seconds, text):
+    assert plots.duration(seconds) == text
