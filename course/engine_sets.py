@@ -24,6 +24,7 @@ from course.processes import Supervisor
 
 SECONDS_TO_START = 120
 SECONDS_TO_FORGET = 10  # an engine that has ended
+SECONDS_TO_SIGNAL = 1  # an engine that a profile started
 SECONDS_TO_LEAVE = 15  # for ipcluster to end what it has on other machines
 TRIES = 3  # an engine that ends so often in a row before it is ready is not started again
 HEARTBEAT = 50  # milliseconds; an engine becomes known by it, so a slow one is a slow start
@@ -122,7 +123,7 @@ class EngineSet:
             | {program.MARK: str(self.directory), "IPYTHONDIR": str(self.directory / "ipython")}
         )
         self.controller = self._start_controller()
-        self.controller.when_ended(lambda status: self._breaks("The engines' controller has ended"))
+        self.controller.when_ended(lambda status: self._breaks(self.all_ended()))
         from course.engines import Client  # takes a while, in which the processes start
 
         files = self._connection_files()
@@ -201,6 +202,10 @@ class EngineSet:
 
     # ------------------------------------------------------------------ what the kinds differ in
 
+    def all_ended(self):
+        """What it means when the controller has ended, a sentence without a full stop."""
+        return "The engines' controller has ended"
+
     def _groups(self):
         raise NotImplementedError
 
@@ -247,8 +252,9 @@ class EngineSet:
 
     def signal(self, ranks, number):
         """Send a signal to these ranks; returns when it is sent."""
-        for pid in filter(None, map(self._pid, ranks)):
-            self.supervisor.signal(pid, number)
+        with suppress(RuntimeError):  # the supervisor has ended, and all engines with it
+            for pid in filter(None, map(self._pid, ranks)):
+                self.supervisor.signal(pid, number)
 
     def _pid(self, rank):
         """The pid of an engine, as it is known there; None if it is not."""
@@ -413,6 +419,9 @@ class Profile(EngineSet):
                 f"there is no ipyparallel profile {profile!r}: `ipython profile create --parallel {profile}` makes one."
             ) from None
 
+    def all_ended(self):
+        return f"The engines of the profile {self.profile!r} have ended"
+
     def _start_controller(self):
         command = [sys.executable, "-m", "ipyparallel.cluster", "start", "-n", str(self.n)]
         command += [f"--profile-dir={self.folder}", f"--cluster-id={self.cluster_id}"]
@@ -430,10 +439,10 @@ class Profile(EngineSet):
         return []
 
     def signal(self, ranks, number):
-        ranks = [rank for rank in ranks if rank in self.client.ids]
-        sent = self.client._send_control_request(ranks, "signal_request", {"sig": int(number)}, block=False)
-        with suppress(TimeoutError):
-            sent.result(SECONDS_TO_FORGET)
+        if ranks := [rank for rank in ranks if rank in self.client.ids]:
+            sent = self.client._send_control_request(ranks, "signal_request", {"sig": int(number)}, block=False)
+            with suppress(TimeoutError):  # an engine that has ended does not say that it got it
+                sent.result(SECONDS_TO_SIGNAL)
 
     def lose(self, rank):
         super().lose(rank)

@@ -1,8 +1,10 @@
-"""How long four engines take to start, beside ipyparallel's own way, and what is left after a kernel is killed.
+"""How long four engines take from nothing to a first optimizer step, beside ipyparallel's own way, and what is left.
 
-Five pairs of starts, the order changing from pair to pair, each in a fresh process from the first import to the answers
-of four engines. Then kernels with engines are killed, idle and busy, and two seconds later the processes that are left
-of them are counted. Starts and ends its own processes; writes to temporary folders only.
+Five pairs, the order changing from pair to pair, each start in a fresh process from the first import until numpy and
+torch are imported on four engines and each has done a step of Adam; a third start in each pair was asked for with
+`cluster.prepare` five seconds before and counts from `cluster.start`. Then an engine is killed some times, and then
+kernels with engines, idle and busy; two seconds later the processes that are left of them are counted. Starts and ends
+its own processes; writes to temporary folders only.
 """
 
 import importlib.metadata
@@ -19,8 +21,10 @@ from jupyter_client.manager import start_new_kernel
 from course.processes import Supervisor
 
 PAIRS = 5
-KILLED = 6
-BOUND = 0.5  # of ipyparallel's time
+LOST = 5
+KILLED = 20
+BOUND = 0.25  # of ipyparallel's time
+SECONDS_BACK = 1  # in which an engine that was killed is back
 GRACE = 2  # seconds until nothing may be left of a kernel that was killed
 
 STARTS = {
@@ -35,39 +39,84 @@ from course import cluster
 view = cluster.start(4)
 stop = cluster.stop
 """,
+    "ahead": """
+view = cluster.start(4)
+stop = cluster.stop
+""",
 }
+AHEAD = "from course import cluster\ncluster.prepare(4)\ntime.sleep(5)"
 TIMED = """
 import time
+
+def step():
+    import numpy
+    import torch
+    model = torch.nn.Linear(3, 1)
+    optimizer = torch.optim.Adam(model.parameters())
+    model(torch.ones(5, 3)).sum().backward()
+    optimizer.step()
+
+{before}
 start = time.monotonic()
 {start}
-answers = view.apply_sync(lambda: 1)
-seconds = time.monotonic() - start
+view.apply_sync(step)
+print("answer", time.monotonic() - start)
+{after}
 stop()
-assert answers == [1] * 4
-print(seconds)
+"""
+MEMORY = """
+def private():
+    import psutil
+    return psutil.Process().memory_full_info().uss / 2**20
+
+print("answer", sum(view.apply_sync(private)) / 4)
+"""
+BACK = """
+import os, signal, time
+from course import cluster
+engines = cluster.start(4)
+for number in range({lost}):
+    pid = engines.apply_sync(os.getpid)[number % 4]
+    start = time.monotonic()
+    os.kill(pid, signal.SIGKILL)
+    while not engines.losses():
+        time.sleep(0.001)
+    assert pid not in engines.apply_sync(os.getpid)
+    print("answer", time.monotonic() - start)
 """
 BUSY = "def spin():\n    while True: pass\nengines.apply_async(spin)"
 
 
 def rows():
-    """A row a start (`way`, `seconds`; None where it failed), then a row a killed kernel (`processes`, `left`)."""
+    """A row a start (`way`, `seconds`; None where it failed), a row for the private memory of an engine (`memory_of`,
+    `mebibytes`), a row a killed engine (`back`, seconds), a row a killed kernel (`processes`, `left`)."""
     for pair in range(PAIRS):
         for way in sorted(STARTS, reverse=pair % 2 == 0):
             yield {"pair": pair, "way": way, "load": os.getloadavg()[0], "seconds": seconds(way)}
+    for way in ("ipyparallel", "course"):
+        _, mebibytes = answers(TIMED.format(before="", start=STARTS[way], after=MEMORY)) or (None, None)
+        yield {"memory_of": way, "mebibytes": mebibytes}
+    for back in answers(BACK.format(lost=LOST)) or [None]:
+        yield {"killed": "engine", "back": back}
     for number in range(KILLED):
         yield killed("busy" if number % 2 else "idle")
 
 
 def seconds(way):
-    """How long one start takes, in a fresh process; None if it failed."""
+    """How long one start takes, a first optimizer step included, in a fresh process; None if it failed."""
+    program = TIMED.format(before=AHEAD if way == "ahead" else "", start=STARTS[way], after="")
+    return next(iter(answers(program)), None)
+
+
+def answers(program):
+    """The numbers that a program prints as its answers, run in a fresh process; none if it failed."""
     supervisor = Supervisor()  # ends what ipyparallel leaves behind, files too
     try:
         output = supervisor.directory / "output"
         env = os.environ | {"IPYTHONDIR": str(supervisor.directory / "plain")}
-        program = TIMED.format(start=STARTS[way])
-        if supervisor.start([sys.executable, "-c", program], env, str(output)).wait():
-            return None
-        return float(output.read_text().split()[-1])
+        if supervisor.start([sys.executable, "-c", program], env, output).wait():
+            return []
+        return [float(line.split()[1]) for line in output.read_text().splitlines() if line.startswith("answer ")]
     finally:
         supervisor.close()
 
@@ -97,20 +146,37 @@ def is_running(process):
 
 
 def summary(rows):
-    """Medians of both ways, the median of the pairs' ratios, what was left, and on what machine."""
+    """Medians of every way, the medians of the pairs' ratios, what was left, and on what machine."""
     starts = [row for row in rows if "way" in row]
     pairs = [{row["way"]: row["seconds"] for row in starts if row["pair"] == pair} for pair in range(PAIRS)]
-    whole = [pair for pair in pairs if None not in pair.values()]
-    ratio = statistics.median(pair["course"] / pair["ipyparallel"] for pair in whole) if whole else math.nan
-    failed = {way: sum(pair[way] is None for pair in pairs) for way in STARTS}
+    back = [row["back"] for row in rows if "back" in row]
     left = sum(row["left"] for row in rows if "left" in row)
+    failed = {way: sum(pair[way] is None for pair in pairs) for way in pairs[0]}
+    ratio = to_plain(pairs, "course")
     return {
-        **{way: statistics.median([pair[way] for pair in whole] or [math.nan]) for way in STARTS},
+        **{way: median(pair[way] for pair in pairs) for way in pairs[0]},
         "ratio": ratio,
+        "ratio_ahead": to_plain(pairs, "ahead"),
+        "memory": {row["memory_of"]: row["mebibytes"] for row in rows if "memory_of" in row},
+        "back": median(back),
         "failed": failed,
         "leftovers": left,
-        "met": ratio < BOUND and not left and not failed["course"],
+        "met": ratio <= BOUND
+        and not left
+        and not failed["course"]
+        and all(seconds is not None and seconds <= SECONDS_BACK for seconds in back),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "load": statistics.median(row["load"] for row in starts),
-        "versions": f"Python {platform.python_version()}, ipyparallel {importlib.metadata.version('ipyparallel')}",
+        "versions": f"Python {platform.python_version()}, ipyparallel {importlib.metadata.version('ipyparallel')}, "
+        f"torch {importlib.metadata.version('torch')}",
     }
+
+
+def to_plain(pairs, way):
+    """The median over the pairs of a way's seconds to those of ipyparallel's own."""
+    whole = [pair for pair in pairs if None not in (pair.get(way), pair["ipyparallel"])]
+    return median(pair[way] / pair["ipyparallel"] for pair in whole)
+
+
+def median(values):
+    return statistics.median([value for value in values if value is not None] or [math.nan])

@@ -3,103 +3,15 @@
 import os
 import signal
 import threading
-import time
-from pathlib import Path
 
 import numpy as np
 import psutil
 import pytest
-from jupyter_client.manager import KernelManager
+from IPython import get_ipython
 
 from course import cluster
 from course.errors import Problem
-
-PATIENCE = 60  # seconds; on a machine that does nothing else, all waiting ends after one or two
-
-
-def wait_until(true, what):
-    deadline = time.monotonic() + PATIENCE
-    while not true():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.02)
-
-
-def is_running(process):
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
-
-
-def spin():
-    import time
-
-    while True:
-        time.sleep(0.01)
-
-
-class Kernel:
-    """A notebook's kernel whose home is `folder`, and its temporary folder in there too, unless given."""
-
-    def __init__(self, folder, temporary=None):
-        self.temporary = temporary or folder / "tmp"
-        self.temporary.mkdir(parents=True, exist_ok=True)
-        folders = {"HOME": folder, "IPYTHONDIR": folder / "ipython", "TMPDIR": self.temporary}
-        self.manager = KernelManager(kernel_name="python3")
-        self.manager.start_kernel(env=os.environ | {name: str(path) for name, path in folders.items()})
-        self.process = psutil.Process(self.manager.provisioner.pid)
-        self.client = self.manager.client()
-        self.client.start_channels()
-        self.client.wait_for_ready(timeout=PATIENCE)
-
-    def run(self, code):
-        """Run a cell; returns [(message type, text)] of what it shows."""
-        shown = []
-
-        def show(message):
-            content = message["content"]
-            text = (
-                content.get("text")
-                or content.get("data", {}).get("text/plain")
-                or "\n".join(content.get("traceback", ()))
-            )
-            if text:
-                shown.append((content.get("name", message["msg_type"]), text))
-
-        self.client.execute_interactive(code, timeout=PATIENCE, output_hook=show)
-        return shown
-
-    def start_engines(self, n=2):
-        self.run(f"from course import cluster\nengines = cluster.start({n})")
-        wait_until(lambda: len(self.all_processes()) > n, "no engines")
-
-    def make_busy(self):
-        """Each engine computes for ever, deaf to signals, beside a process of its own in a session of its own."""
-        self.run(
-            "def spin():\n"
-            "    import signal, subprocess\n"
-            "    subprocess.Popen(['sleep', '1000'], start_new_session=True)\n"
-            "    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
-            "    while True: pass\n"
-            "engines.apply_async(spin)\n"
-        )
-        wait_until(lambda: len(self.sleeping()) == 2, "no busy engines")
-
-    def sleeping(self):
-        return [process for process in self.all_processes() if "sleep" in process.cmdline()]
-
-    def all_processes(self):
-        return self.process.children(recursive=True)
-
-    def supervisor(self):
-        (found,) = self.process.children()
-        return found
-
-    def close(self):
-        self.client.stop_channels()
-        if self.manager.is_alive():
-            self.manager.shutdown_kernel(now=True)
-        self.manager.cleanup_resources()
+from tests.course.kernels import PATIENCE, Kernel, assert_nothing_is_left, is_running, spin, wait_until
 
 
 @pytest.fixture
@@ -107,11 +19,6 @@ def kernel(tmp_path):
     kernel = Kernel(tmp_path)
     yield kernel
     kernel.close()
-
-
-def assert_nothing_is_left(processes, kernel):
-    wait_until(lambda: not any(map(is_running, processes)), "processes are left")
-    wait_until(lambda: not list(kernel.temporary.glob("course-*")), "files are left")
 
 
 @pytest.fixture(scope="module")
@@ -199,6 +106,106 @@ def test_what_a_process_that_failed_wrote_is_in_the_problem(monkeypatch):
     assert not any(map(is_running, processes_of_engines()))
 
 
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"launcher": "slurm"}, 'launcher=.slurm.: there is "mpi"; for a batch system give the name of a profile.'),
+        ({"profile": "no-such"}, "there is no ipyparallel profile .no-such.: .* makes one."),
+        ({"profile": 7}, "profile=7: it is the name of an ipyparallel profile."),
+        ({"launcher": "mpi", "profile": "x"}, "cluster.start takes a launcher or a profile, not both: .*"),
+    ],
+)
+def test_a_launcher_or_profile_that_makes_no_sense_is_refused_in_one_sentence(arguments, says):
+    for ask in (cluster.start, cluster.prepare):
+        with pytest.raises(Problem, match=f"^{says}$"):
+            ask(2, **arguments)
+
+
+@pytest.mark.parametrize(("given", "seen"), [(None, ["0", "1", "0"]), ("3,5", ["3", "5", "3"]), ("", ["", "", ""])])
+def test_engine_i_sees_gpu_i_modulo_their_number(tmp_path, monkeypatch, given, seen):
+    smi = tmp_path / "nvidia-smi"
+    smi.write_text("#!/bin/sh\necho 'GPU 0: NVIDIA A'\necho 'GPU 1: NVIDIA B'\n")
+    smi.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    if given is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", given)
+    engines = cluster.start(3)
+    assert engines.apply_sync(lambda: os.environ.get("CUDA_VISIBLE_DEVICES")) == seen
+    cluster.stop()
+
+
+def test_a_profile_starts_its_own_engines_as_an_instructor_set_them_up(tmp_path, monkeypatch, capsys):
+    profile = tmp_path / "profile_site"
+    profile.mkdir()
+    (profile / "ipcluster_config.py").write_text(
+        "c = get_config()\n"
+        "c.Cluster.engine_launcher_class = 'local'\n"
+        "c.LocalEngineSetLauncher.environment = {'FROM_PROFILE': 'yes'}\n"
+    )
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    engines = cluster.start(2, profile="site")
+    assert capsys.readouterr().out.startswith("2 engines of the profile 'site' ready in ")
+    assert engines.apply_sync(lambda: os.environ.get("FROM_PROFILE")) == ["yes"] * 2
+    assert not engines.on_this_machine
+    assert engines.stack(0) is None
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        engines.apply_sync(spin)
+    processes = psutil.Process().children(recursive=True)
+    with pytest.raises(Problem, match=r"Engine 0 of the profile 'site' has ended: cluster.start\(2\) starts new ones."):
+        engines.apply_sync(lambda: get_ipython().kernel.engine_id or os._exit(3))
+    cluster.stop()
+    assert not any(map(is_running, processes))
+    assert not list(profile.rglob("*client.json"))
+
+
+def test_engines_that_were_prepared_are_what_start_returns_and_prepare_says_nothing(capsys):
+    cluster.stop()
+    capsys.readouterr()
+    cluster.prepare(2)
+    cluster.prepare(2)
+    ahead = cluster.running()
+    assert capsys.readouterr() == ("", "")
+    assert cluster.start(2) is ahead
+    assert capsys.readouterr().out.startswith("2 engines ready in 0.")
+    ahead["kept"] = 5
+    cluster.prepare(3)  # never ends engines that a cell has seen
+    assert cluster.start(2)["kept"] == [5, 5]
+    assert "already running" in capsys.readouterr().out
+
+
+def test_start_waits_for_what_is_being_prepared_and_takes_no_other_number(capsys):
+    cluster.stop()
+    cluster.prepare(3)
+    wait_until(processes_of_engines, "nothing was prepared")
+    ahead = processes_of_engines()
+    capsys.readouterr()
+    assert len(cluster.start(2)) == 2
+    said = capsys.readouterr().out
+    assert said.startswith("2 engines ready in ")
+    assert "in place of" not in said  # nobody has seen those
+    assert not any(map(is_running, ahead))
+    assert cluster.running().apply_sync(lambda: 1) == [1, 1]
+    cluster.stop()
+
+
+def test_an_error_while_preparing_is_said_by_start_and_an_interrupt_while_waiting_breaks_nothing(monkeypatch, capsys):
+    with monkeypatch.context() as broken:
+        broken.setenv("PYTHONHOME", "nowhere")  # no Python program starts so
+        cluster.prepare(2)
+        assert cluster.running() is None
+        with pytest.raises(Problem, match="2 engines did not start"):
+            cluster.start(2)
+    cluster.prepare(2)
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        cluster.start(2)
+    assert cluster.start(2).apply_sync(lambda: 1) == [1, 1]
+    cluster.stop()
+    assert not processes_of_engines()
+
+
 def test_a_notebook_shows_one_line_and_px_works_and_a_problem_has_no_traceback(kernel):
     ((kind, line),) = kernel.run("from course import cluster\nengines = cluster.start(2)")
     assert kind == "stdout"
@@ -213,11 +220,10 @@ def test_a_notebook_shows_one_line_and_px_works_and_a_problem_has_no_traceback(k
 
 def test_the_interrupt_button_stops_a_px_cell(kernel):
     kernel.start_engines()
-    kernel.client.execute("%%px\nwhile True: pass")
-    time.sleep(1)
-    kernel.manager.interrupt_kernel()
-    shown = kernel.run("print(engines.apply_async(lambda: 5).get(30))")
-    assert ("stdout", "[5, 5]\n") in shown
+    threading.Timer(1, kernel.manager.interrupt_kernel).start()
+    ((kind, text),) = kernel.run("%%px\nwhile True: pass")
+    assert (kind, text) == ("error", "Interrupted: the engines have stopped too.")
+    assert kernel.run("print(engines.apply_async(lambda: 5).get(30))") == [("stdout", "[5, 5]\n")]
 
 
 @pytest.mark.parametrize("busy", [False, True], ids=["idle", "busy"])
@@ -230,8 +236,9 @@ def test_nothing_is_left_after_the_kernel_is_killed(kernel, busy):
     assert_nothing_is_left(processes, kernel)
 
 
-def test_nothing_is_left_after_a_kernel_is_killed_while_engines_start(kernel):
-    kernel.client.execute("from course import cluster\ncluster.start(2)")
+@pytest.mark.parametrize("verb", ["start", "prepare"])
+def test_nothing_is_left_after_a_kernel_is_killed_while_engines_start(kernel, verb):
+    kernel.client.execute(f"from course import cluster\ncluster.{verb}(2)")
     wait_until(lambda: len(kernel.all_processes()) >= 3, "nothing started")
     processes = kernel.all_processes()
     kernel.process.kill()
@@ -245,7 +252,7 @@ def test_nothing_is_left_after_the_kernel_exits_by_itself(kernel):
     assert_nothing_is_left(processes, kernel)
 
 
-def test_nothing_is_left_after_a_restart_and_after_the_shutdown_of_a_busy_notebook(kernel):
+def test_nothing_is_left_after_a_restart_and_after_the_shutdown_of_a_busy_notebook(kernel, tmp_path):
     kernel.start_engines()
     before = kernel.all_processes()
     kernel.manager.restart_kernel()
@@ -257,7 +264,7 @@ def test_nothing_is_left_after_a_restart_and_after_the_shutdown_of_a_busy_notebo
     after = kernel.all_processes()
     kernel.manager.shutdown_kernel()
     assert_nothing_is_left(after, kernel)
-    assert not list(Path(kernel.temporary.parent).rglob("*cluster*"))
+    assert not list(tmp_path.rglob("*cluster*"))
 
 
 def test_nothing_is_left_after_the_supervisor_is_killed_and_engines_start_anew(kernel):
@@ -322,6 +329,7 @@ def test_a_directory_in_use_is_not_removed_however_old_it_is():
 
     one = Supervisor()
     try:
+        assert len(str(one.directory)) < 70  # sockets go into it
         os.utime(one.directory, (0, 0))
         Supervisor().close()
         assert one.directory.exists()

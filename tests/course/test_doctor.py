@@ -32,9 +32,26 @@ def test_every_state_is_a_word_and_what_is_absent_says_how_to_get_it(report):
 
 
 def test_all_that_the_labs_need_is_there(report):
-    assert str(report).endswith("Labs 01 and 02 have all they need.")
-    assert [f.what for f in report][:5] == ["Python", "cores", "memory", "disk", "engines"]
+    assert str(report).endswith(" have all they need.")
+    assert [f.what for f in report][:6] == ["Python", "cores", "memory", "disk", "engines", "torch"]
     assert {"GPUs", "MPI", "Horovod", "sandbox", "browser"} <= {finding.what for finding in report}
+
+
+def test_the_labs_are_those_that_there_are(monkeypatch, tmp_path):
+    assert all(lab.name[:2] in doctor.labs() for lab in doctor.LABS.glob("[0-9]*"))
+    monkeypatch.setattr(doctor, "LABS", tmp_path)
+    assert doctor.labs() == "The labs"
+    for name, said in (("02-b", "The labs 02"), ("01-a", "Labs 01 and 02"), ("04-c", "Labs 01, 02 and 04")):
+        (tmp_path / name).mkdir()
+        assert doctor.labs() == said
+
+
+def test_torch_is_named_and_how_engines_start(report, nothing_installed):
+    (torch,) = (finding for finding in report if finding.what == "torch")
+    assert torch.found.startswith("version 2.")
+    (engines,) = (finding for finding in report if finding.what == "engines")
+    assert engines.found.endswith(tuple(doctor.WAYS.values()))
+    assert doctor.torch().state == "missing"
 
 
 def test_a_notebook_shows_a_table_with_headings_and_a_terminal_the_same_words(report):
@@ -53,8 +70,11 @@ def test_what_no_lab_uses_is_not_needed_yet_and_claims_nothing(nothing_installed
 
 
 def test_gpus_are_named_as_nvidia_smi_names_them(monkeypatch):
-    monkeypatch.setattr(doctor, "ran", lambda *_: "NVIDIA H200, 143771 MiB\nNVIDIA H200, 143771 MiB")
-    assert doctor.gpus().found == "NVIDIA H200, 143771 MiB; NVIDIA H200, 143771 MiB"
+    one = "NVIDIA H200, 143771 MiB"
+    monkeypatch.setattr(doctor, "ran", lambda *_: one)
+    assert doctor.gpus().found == f"{one}: every engine sees it"
+    monkeypatch.setattr(doctor, "ran", lambda *_: f"{one}\n{one}")
+    assert doctor.gpus().found == f"{one}; {one}: engine i sees GPU i modulo 2"
 
 
 def test_engines_that_do_not_start_are_missing_and_the_command_fails(monkeypatch, capsys):
@@ -63,7 +83,7 @@ def test_engines_that_do_not_start_are_missing_and_the_command_fails(monkeypatch
     monkeypatch.setattr(doctor, "check", lambda: broken)
     assert broken[1].found == "two engines did not start: OSError: no more processes"
     assert doctor.run(argparse.Namespace(json=False)) == 1
-    assert capsys.readouterr().out.endswith("Labs 01 and 02 need what is missing: engines.\n")
+    assert capsys.readouterr().out.endswith(" need what is missing: engines.\n")
 
 
 def test_engines_that_hang_are_missing(monkeypatch):

@@ -1,0 +1,95 @@
+"""Engines that are MPI ranks, started by mpiexec: numbers, the loss of one, and nothing left behind."""
+
+import os
+import signal
+import threading
+
+import pytest
+
+from course import cluster
+from course.errors import Problem
+from tests.course.kernels import Kernel, assert_nothing_is_left, wait_until
+
+
+@pytest.fixture(scope="module")
+def ranks():
+    yield cluster.start(3, launcher="mpi")
+    cluster.stop()
+
+
+def rank_and_sum():
+    from IPython import get_ipython
+    from mpi4py import MPI
+
+    world = MPI.COMM_WORLD
+    return get_ipython().kernel.engine_id, world.rank, world.size, world.allreduce(world.rank)
+
+
+def waits_for_rank_1(status):
+    def run():
+        from mpi4py import MPI
+
+        if MPI.COMM_WORLD.rank == 1:
+            os._exit(status)
+        MPI.COMM_WORLD.Barrier()
+
+    return run
+
+
+def test_an_engines_number_is_its_rank_and_they_compute_together(ranks):
+    assert ranks.apply_sync(rank_and_sum) == [(rank, rank, 3, 3) for rank in range(3)]
+    assert ranks.on_this_machine
+    assert ranks.stack(2)
+
+
+def test_the_same_again_returns_them_and_they_see_one_gpu_each(ranks, capsys):
+    assert cluster.start(3, launcher="mpi") is ranks
+    assert capsys.readouterr().out == "3 MPI ranks already running.\n"
+
+
+@pytest.mark.parametrize("status", [0, 3])
+def test_a_rank_that_ends_takes_all_with_it_and_all_are_back(ranks, status):
+    with pytest.raises(Problem) as problem:
+        ranks.apply_sync(waits_for_rank_1(status))
+    assert str(problem.value) == (
+        f"The call ended because engine 1 ended with exit status {status}; under MPI that ends all ranks, and all 3 are"
+        " back, with empty namespaces."
+    )
+    assert ranks.apply_sync(rank_and_sum) == [(rank, rank, 3, 3) for rank in range(3)]
+
+
+def test_a_rank_that_is_killed_while_idle_is_said_at_the_next_call(ranks, capsys):
+    os.kill(ranks.apply_sync(os.getpid)[2], signal.SIGKILL)
+    wait_until(lambda: ranks._losses, "the loss is not noticed")
+    assert ranks.apply_sync(rank_and_sum)[0] == (0, 0, 3, 3)
+    said = capsys.readouterr().out
+    assert said.startswith(
+        "Since the last call engine 2 was killed (SIGKILL: out of memory, or killed by hand); under MPI"
+    )
+
+
+def test_the_interrupt_button_ends_a_receive_that_waits_for_ever(ranks):
+    def run():
+        from mpi4py import MPI
+
+        MPI.COMM_WORLD.recv(source=(MPI.COMM_WORLD.rank + 1) % 3)
+
+    threading.Timer(0.7, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt, match=r"Interrupted: .* did not heed the interrupt and were killed"):
+        ranks.apply_sync(run)
+    assert ranks.apply_sync(rank_and_sum)[0] == (0, 0, 3, 3)
+
+
+@pytest.mark.parametrize("who", ["kernel", "supervisor"])
+def test_nothing_is_left_of_ranks_after_a_kill(tmp_path, who):
+    kernel = Kernel(tmp_path)
+    try:
+        kernel.run("from course import cluster\nengines = cluster.start(2, launcher='mpi')")
+        kernel.make_busy()
+        processes = kernel.all_processes()
+        assert any("mpiexec" in " ".join(each.cmdline()) or "prterun" in each.name() for each in processes)
+        (kernel.process if who == "kernel" else kernel.supervisor()).kill()
+        gone = [each for each in processes if who == "kernel" or each.pid != kernel.process.pid]
+        assert_nothing_is_left(gone, kernel)
+    finally:
+        kernel.close()
