@@ -287,9 +287,9 @@ def _draw_timeline(trace, ranks, spans, predicted, failed, title):
     axes.grid(False, axis="y")
     row_of = {rank: row for row, rank in enumerate(ranks)}
     _draw_spans(axes, spans, row_of, right, scale)
-    arrows = _arrows_of(trace, row_of)
-    for message in arrows:
-        _draw_message(axes, row_of[int(message["source"])], row_of[int(message["dest"])], message, scale)
+    arrows = _arrows_of(trace, spans, row_of)
+    for arrow in arrows:
+        _draw_arrow(axes, *arrow, scale)
     axes.set_xlim(0, right * scale)
     if right == NO_TIME:
         axes.set_xticks([0])
@@ -329,20 +329,30 @@ def _draw_spans(axes, spans, row_of, right, scale):
         axes.add_collection(PolyCollection(boxes, facecolor=fill, edgecolor=colour, hatch=hatch, linewidth=lines))
 
 
-def _arrows_of(trace, row_of):
-    """The messages to draw as arrows: all between the ranks shown, or none where they would hide everything."""
+def _arrows_of(trace, spans, row_of):
+    """The messages between the ranks shown, as (row, when it set out, row, when it was there) each.
+
+    None where they would hide everything. A trace has the sender's times; where the dest was done with a message before
+    its sender knew of it, an arrow ends with the dest.
+    """
     messages = trace.messages[np.isin(trace.messages["source"], list(row_of))]
     messages = messages[np.isin(messages["dest"], list(row_of))]
-    return messages if len(messages) <= MOST_ARROWS else messages[:0]
+    if len(messages) > MOST_ARROWS:
+        return []
+    arrows = []
+    for source, dest, began, end in messages[["source", "dest", "began", "end"]].tolist():
+        ends = {span.end for span in spans if span.rank == dest and span.kind == "message" and began < span.end <= end}
+        arrows.append((row_of[source], began, row_of[dest], end if end in ends else min(ends, default=end)))
+    return arrows
 
 
-def _draw_message(axes, source, dest, message, scale):
-    """An arrow from the edge of the source's bar, when the message set out, to the dest's, when it was there."""
+def _draw_arrow(axes, source, began, dest, end, scale):
+    """An arrow from the edge of the source's bar to that of the dest's."""
     way = np.sign(dest - source) * DOINGS["message"][3] / 2
     axes.annotate(
         "",
-        (message["end"] * scale, dest - way),
-        (message["began"] * scale, source + way),
+        (end * scale, dest - way),
+        (began * scale, source + way),
         arrowprops={"arrowstyle": "-|>", "color": "#000000", "linewidth": 0.9, "shrinkA": 0, "shrinkB": 0},
         zorder=5,
     )

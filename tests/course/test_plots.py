@@ -10,6 +10,7 @@ import pytest
 
 from course import plots
 from course.comm import Simulated, Slow
+from course.comm.trace import Recorder, Trace
 from course.spmd import RunFailed, spmd
 
 
@@ -222,6 +223,18 @@ def test_a_timeline_shows_what_each_rank_did_when_and_what_was_predicted():
         "Rank 2: messages: 0 sent, 1 received, 4 s with messages, 6 s waiting. "
         "The longest wait was rank 2's for rank 1: 6 s in all."
     )
+
+
+def test_an_arrow_ends_when_the_dest_has_it_although_its_sender_knows_later():
+    sender, receiver = Recorder(0, 2), Recorder(1, 2)
+    sender.messages.append((0, 1, 0, 8, 1, 0.0, 1.0, 5.0))
+    sender.call("send", 1, 8, 0.0, 1.0, 5.0)
+    receiver.call("recv", 0, 8, 0.0, 1.0, 3.0)
+    for recorder, end in ((sender, 5.0), (receiver, 3.0)):
+        recorder.ended("returned", end)
+    plot = Trace([sender.plain(), receiver.plain()], "local", 0.0, 5.0).timeline()
+    assert boxes(plot, "message") == [(0, 1, 5), (1, 1, 3)]
+    assert [text.xy[0] for text in plot.figure.axes[0].texts] == [3]
 
 
 def test_a_failed_runs_timeline_shows_the_waits_that_never_ended_up_to_the_edge():
