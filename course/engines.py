@@ -132,7 +132,8 @@ class Engines(ipyparallel.DirectView):
 
         Each has `.rank`, `.status` (as in `subprocess`; None where it cannot be known) and `.text`, a sentence.
         """
-        taken, self._losses = self._losses, []
+        with self._set.gate:
+            taken, self._losses = self._losses, []
         return taken
 
     def until_whole(self):
@@ -202,14 +203,22 @@ class Engines(ipyparallel.DirectView):
                 if not self._set.is_whole():
                     continue
                 self._sender = threading.get_ident()
+                first = len(self.client.history)
+                result = None
                 try:
                     result = send()
                 finally:
                     self._sender = None
-                if isinstance(result, ipyparallel.AsyncResult):
-                    self._calls.append(result)
-                    result.add_done_callback(self._calls.remove)
+                    self._remember(result, self.client.history[first:])
                 return result
+
+    def _remember(self, result, messages):
+        """Note what the engines are asked for, also what was sent before an interrupt struck."""
+        if result is None and (sent := [message for message in messages if message in self.client._futures]):
+            result = ipyparallel.AsyncResult(self.client, sent, fname="interrupted", owner=False)
+        if isinstance(result, ipyparallel.AsyncResult):
+            self._calls.append(result)
+            result.add_done_callback(self._calls.remove)
 
     @contextmanager
     def _answering(self):
@@ -263,8 +272,9 @@ class Engines(ipyparallel.DirectView):
 
     def _take_losses(self, messages):
         """The losses that concern these messages; from now on they count as reported."""
-        taken = [loss for loss in self._losses if not loss.messages.isdisjoint(messages)]
-        self._losses = [loss for loss in self._losses if loss not in taken]
+        with self._set.gate:
+            taken = [loss for loss in self._losses if not loss.messages.isdisjoint(messages)]
+            self._losses = [loss for loss in self._losses if loss not in taken]
         return taken
 
     def _raise_losses(self, messages):

@@ -121,7 +121,7 @@ def test_a_launcher_or_profile_that_makes_no_sense_is_refused_in_one_sentence(ar
             ask(2, **arguments)
 
 
-@pytest.mark.parametrize(("given", "seen"), [(None, ["0", "1", "0"]), ("3,5", ["3", "5", "3"]), ("", ["", "", ""])])
+@pytest.mark.parametrize(("given", "seen"), [(None, ["0", "1", "0"]), ("3,5", ["3", "5", "3"])])
 def test_engine_i_sees_gpu_i_modulo_their_number(tmp_path, monkeypatch, given, seen):
     smi = tmp_path / "nvidia-smi"
     smi.write_text("#!/bin/sh\necho 'GPU 0: NVIDIA A'\necho 'GPU 1: NVIDIA B'\n")

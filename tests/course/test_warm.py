@@ -1,7 +1,6 @@
 """Engines that are forked from one warm process: what that must not break, and what happens where it cannot be had."""
 
 import os
-import threading
 from pathlib import Path
 
 import psutil
@@ -70,6 +69,11 @@ def test_random_numbers_differ_between_engines_also_after_one_is_replaced(engine
     assert all(len(set(each)) == len(drawn) for each in zip(*drawn, strict=True))
 
 
+def test_engines_share_the_memory_of_what_they_import(engines):
+    private = engines.apply_sync(lambda: __import__("psutil").Process().memory_full_info().uss / 2**20)
+    assert max(private) < 100  # 160 and more where each imports torch itself
+
+
 def test_an_engine_imports_from_the_notebooks_folder_and_knows_nothing_of_the_course(tmp_path, monkeypatch):
     (tmp_path / "theirs.py").write_text("value = 17\n")
     monkeypatch.chdir(tmp_path)
@@ -125,10 +129,3 @@ def test_nothing_is_left_when_the_warm_process_is_killed_and_then_the_kernel(tmp
         assert_nothing_is_left(processes, kernel)
     finally:
         kernel.close()
-
-
-def test_engines_share_the_memory_of_what_they_import(engines):
-    engines = cluster.start(2)
-    private = engines.apply_sync(lambda: __import__("psutil").Process().memory_full_info().uss / 2**20)
-    assert max(private) < 100  # 160 and more where each imports torch itself
-    assert threading.active_count() < 50
