@@ -5,7 +5,9 @@
 
 Each positional argument is a list with one entry a rank; keyword arguments go to all. The function is what stands in
 the notebook's cell, with everything of the notebook that it calls. Carriers: "local" (the running engines, joined by
-sockets) and "simulated" or `Simulated(alpha=..., beta=...)` (green threads under a virtual clock, in this process).
+sockets), "torch" (the same engines, joined by torch.distributed), "mpi" (engines that are MPI ranks, from
+`cluster.start(4, launcher="mpi")`) and "simulated" or `Simulated(alpha=..., beta=...)` (green threads under a virtual
+clock, in this process).
 """
 
 import contextlib
@@ -19,6 +21,7 @@ from course.comm.simulated import Simulated, Simulation
 from course.comm.trace import Trace
 from course.errors import Problem
 
+ON_ENGINES = ("local", "torch", "mpi")
 SECONDS = 10  # a run's time limit, unless `timeout` says another
 SECONDS_A_SIMULATED_RANK = 0.1  # more, for each rank that this process has to be
 MOST = 4096  # simulated ranks
@@ -65,7 +68,7 @@ def spmd(function, *args, ranks=None, carrier="local", timeout=None, faults=(), 
     if network:
         states, values, trace = _simulated(network, function, its_args, kwargs, seconds, faults)
     else:
-        states, values, trace = _local(function, its_args, kwargs, seconds, faults)
+        states, values, trace = _on_engines(carrier, function, its_args, kwargs, seconds, faults)
     if all(state.doing == "returned" for state in states):
         return Run(values, trace)
     _raise_if_empty(states)
@@ -76,11 +79,12 @@ def spmd(function, *args, ranks=None, carrier="local", timeout=None, faults=(), 
 
 
 def _network(carrier):
-    """The Simulated network that is asked for, None for the local carrier."""
+    """The Simulated network that is asked for, None for a carrier on engines."""
     if isinstance(carrier, Simulated):
         return carrier
-    if carrier not in ("local", "simulated"):
-        raise Problem(f'carrier={carrier!r}: there are "local", "simulated" and Simulated(alpha=..., beta=...).')
+    if carrier not in ON_ENGINES and carrier != "simulated":
+        names = ", ".join(f'"{name}"' for name in ON_ENGINES)
+        raise Problem(f'carrier={carrier!r}: there are {names}, "simulated" and Simulated(alpha=..., beta=...).')
     return Simulated() if carrier == "simulated" else None
 
 
@@ -141,7 +145,7 @@ def _simulated(network, function, args, kwargs, seconds, faults):
     return simulation.states, simulation.values, trace
 
 
-def _local(function, args, kwargs, seconds, faults):
+def _on_engines(carrier, function, args, kwargs, seconds, faults):
     """(states, values, trace) of a run on the running engines."""
     from course import cluster
     from course.comm.watch import Watch
@@ -157,7 +161,7 @@ def _local(function, args, kwargs, seconds, faults):
     engines.until_whole()
     for loss in engines.losses():
         print(f"{loss.text} It was started anew before this run; what it knew is gone.")
-    return Watch(engines, function, args, kwargs, faults).run(seconds)
+    return Watch(engines, carrier, function, args, kwargs, faults).run(seconds)
 
 
 def _own(value):

@@ -15,17 +15,27 @@ from course.errors import Problem
 class Carrier:
     """The carrier of rank `rank` of `size`.
 
-    reporter: tells the notebook's end of waits (`worker.Reporter`). origin: the clock's zero, in seconds of
-    time.monotonic.
-    A subclass has `begin(transfer)`, which begins one; `progress()`, which does what can be done without waiting;
-    `something_to_do`, which waits; `is_later()`; and `release()`.
+    reporter: tells the notebook's end of waits (`worker.Reporter`). address: what the other ranks must know of it.
+    A subclass has `meet`, in which the ranks find one another; `begin(transfer)`, which begins one; `progress()`, which
+    does what can be done without waiting; `something_to_do`, which waits; `is_later()`; and `release()`.
     """
 
-    def __init__(self, rank, size, reporter, origin):
-        self.rank, self.size = rank, size
-        self.reporter, self.origin = reporter, origin
-        self.is_open = True
+    address = None
+
+    def __init__(self, rank, size, reporter):
+        self.rank, self.size, self.reporter = rank, size, reporter
+        self.is_open = False
         self.posted, self.finished = {}, {}  # (sends, peer, tag) -> how many
+
+    def join(self, addresses, number, origin):
+        """The run begins.
+
+        addresses: of all ranks. number: of the run, the same on all ranks. origin: the clock's zero, in seconds of
+        time.monotonic; None where ranks have clocks of their own.
+        """
+        self.origin = time.monotonic() if origin is None else origin
+        self.meet(addresses, number)
+        self.is_open = True
 
     def now(self):
         return time.monotonic() - self.origin

@@ -248,7 +248,7 @@ def _capital(text):
 def pending_of(transfer):
     """The Pending of one side of a message that is not done (`communicator.Transfer`)."""
     buffer = transfer.buffer
-    return Pending(transfer.sends, transfer.peer, transfer.tag, str(buffer), buffer.data.size, transfer.dropped)
+    return Pending(transfer.sends, transfer.peer, transfer.tag, str(buffer), buffer.nbytes, transfer.dropped)
 
 
 def here(frame):

@@ -23,7 +23,7 @@ from course.comm import wire
 from course.comm.carrier import Carrier
 from course.comm.communicator import MessageMismatch, check_fit
 
-HEADER = struct.Struct("<qiiqq24s")  # number on this link, tag, step, elements, bytes, dtype
+HEADER = struct.Struct("<qqiqq24s")  # number on this link, tag, step, elements, bytes, dtype
 ACK = struct.Struct("<qid")  # number, step, when the receive was there
 HELLO = struct.Struct("<i")  # the rank that opens a link
 
@@ -64,11 +64,11 @@ class Outgoing:
         buffer = transfer.buffer
         self.unanswered[self.numbers] = transfer
         head = HEADER.pack(
-            self.numbers, transfer.tag, transfer.step, buffer.count, buffer.data.size, buffer.dtype.encode()
+            self.numbers, transfer.tag, transfer.step, buffer.count, buffer.nbytes, buffer.dtype.encode()
         )
         self.numbers += 1
         self.left = [memoryview(head)]
-        if buffer.data.size:
+        if buffer.nbytes:
             self.left.append(memoryview(buffer.data))
 
     def take_answers(self, finish):
@@ -200,15 +200,20 @@ class Incoming:
 class Local(Carrier):
     """Moves messages over sockets between processes.
 
-    addresses: where each rank listens. listener: this rank's. secret: what a link begins with.
+    secret: what a link begins with. directory, name: of this rank's socket file; no directory where ranks are on
+    several machines.
     """
 
-    def __init__(self, rank, addresses, listener, secret, reporter, origin):
-        super().__init__(rank, len(addresses), reporter, origin)
-        self.addresses, self.listener, self.secret = addresses, listener, secret
+    def __init__(self, rank, size, reporter, secret, directory, name):
+        super().__init__(rank, size, reporter)
+        self.secret = secret
+        self.listener, self.address = wire.listen(directory, name)
+        self.listener.setblocking(False)
         self.outgoing, self.incoming = {}, {}  # rank -> link
         self.poll, self.interests = select.poll(), {}  # the second: what the first was told, fd -> events
-        listener.setblocking(False)
+
+    def meet(self, addresses, number):
+        self.addresses = addresses
 
     def begin(self, transfer):
         if transfer.sends:

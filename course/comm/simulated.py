@@ -204,7 +204,7 @@ class Rank:
             receiver.wake()
             return
         network, sends_until, receives_until = simulation.network, simulation.sends_until, simulation.receives_until
-        nbytes = buffer.data.size
+        nbytes = buffer.nbytes
         began = max(sent.posted, received.posted, sends_until[self.rank], receives_until[receiver.rank])
         delayed = sent.not_before > began
         if delayed:

@@ -62,7 +62,7 @@ class Recorder:
 
     def message(self, transfer):
         """Count one side of a message that is done."""
-        nbytes, step = transfer.buffer.data.size, transfer.result
+        nbytes, step = transfer.buffer.nbytes, transfer.result
         if step > self.step:
             self.step = step
         if not transfer.sends:
@@ -86,7 +86,7 @@ class Recorder:
         if self.full:
             last = max(transfers, key=lambda transfer: transfer.began)
             end = max(transfer.done for transfer in transfers)
-            nbytes = sum(transfer.buffer.data.size for transfer in transfers)
+            nbytes = sum(transfer.buffer.nbytes for transfer in transfers)
             self.call(op, last.peer, nbytes, start, max(start, last.began), max(start, end))
 
     def call(self, op, peer, nbytes, start, began, end, done=True):
@@ -106,7 +106,7 @@ class Recorder:
         if transfers:
             first = transfers[0]
             op = "barrier" if first.tag == BARRIER else "send" if first.sends else "recv"
-            nbytes = sum(transfer.buffer.data.size for transfer in transfers)
+            nbytes = sum(transfer.buffer.nbytes for transfer in transfers)
             self.call(op, first.peer, nbytes, since, now, now, done=False)
         self.ended("waits", now)
 

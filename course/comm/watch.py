@@ -9,6 +9,7 @@ termination detection"; it needs no guess about how long is too long, however bu
 
 import contextlib
 import hmac
+import itertools
 import os
 import secrets
 import selectors
@@ -28,6 +29,8 @@ SECONDS_TO_STOP = (0.2, 0.5, 0.5)  # for a rank to notice that the run is over, 
 SECONDS_TO_HEAR = 3  # how an engine ended, after its connection broke
 SECONDS_TO_SEND = 60
 NO_LINKS = {"messages": {}, "later": False}
+
+_numbers = itertools.count()  # of the runs of this process
 
 
 class Peer:
@@ -58,12 +61,12 @@ class Peer:
 class Watch:
     """One run.
 
-    engines: the view of them (`course.cluster`), at least as many as ranks. args: one tuple a rank.
+    engines: the view of them (`course.cluster`), at least as many as ranks. carrier: its name. args: one tuple a rank.
     Raises Problem for a function or an argument that cannot travel.
     """
 
-    def __init__(self, engines, function, args, kwargs, faults):
-        self.engines, self.faults = engines, faults
+    def __init__(self, engines, carrier, function, args, kwargs, faults):
+        self.engines, self.carrier, self.faults = engines, carrier, faults
         self.peers = [Peer(rank) for rank in range(len(args))]
         try:
             self.parcels = [wire.packed(("call", function, each, kwargs)) for each in args]
@@ -72,6 +75,7 @@ class Watch:
             raise Problem(f"`{name}`, or what it is given, cannot travel to an engine: {error}.") from None
         self.secret = secrets.token_bytes(wire.SECRET_BYTES)
         self.name = secrets.token_hex(4)  # of this run's socket files
+        self.number = next(_numbers)
         self.directory = engines.directory if engines.on_this_machine else None
         self.selector = selectors.DefaultSelector()
         self.asked, self.question = None, 0  # what the ranks were asked last: [(rank, version of its wait)]
@@ -105,16 +109,17 @@ class Watch:
             raise KeyboardInterrupt
         is_good = all(peer.ended and peer.ended[0] == "returned" for peer in self.peers)
         seconds = max(peer.at for peer in self.peers) if is_good else ended - self.began
-        trace = Trace([peer.record for peer in self.peers], "local", 0.0, seconds)
+        trace = Trace([peer.record for peer in self.peers], self.carrier, 0.0, seconds)
         return states, [peer.value for peer in self.peers], trace
 
     def launch(self, address):
         """Ask each engine to be a rank; returns the calls."""
-        directory = self.directory and str(self.directory)
-        client = self.engines.client
+        client, directory, size = self.engines.client, self.directory and str(self.directory), len(self.peers)
         return [
-            client[peer.rank].apply_async(work, address, self.secret, f"{self.name}-{peer.rank}", peer.rank, directory)
-            for peer in self.peers
+            client[rank].apply_async(
+                work, address, self.secret, f"{self.name}-{rank}", rank, size, directory, self.carrier
+            )
+            for rank in range(size)
         ]
 
     def serve(self, deadline):
@@ -199,6 +204,9 @@ class Watch:
             said.append((content[0], peer.rank, content[1]))
         elif kind == "here":
             self.has_come(connection, *content)
+        elif kind == "absent":
+            rank, error = content
+            self.note(self.peers[rank], "ended", "raised", error, None, None, None, NO_LINKS, 0.0)
         else:
             self.note(peer, kind, *content)
 
@@ -211,7 +219,8 @@ class Watch:
             addresses = [peer.address for peer in self.peers]
             origin = self.began if self.engines.on_this_machine else None  # other machines have other clocks
             for peer in self.peers:
-                peer.say("begin", addresses, origin, self.faults)
+                peer.say("begin", addresses, self.number, origin, self.faults)
+            for peer in self.peers:  # a carrier's ranks may have to meet before one of them reads on
                 with contextlib.suppress(OSError):  # it has ended; its connection says so
                     peer.connection.send_packed(self.parcels[peer.rank])
             self.parcels.clear()

@@ -5,6 +5,7 @@ communicator, and tells what came of it. While the function runs, what it prints
 an interrupt reaches the function and nothing else.
 """
 
+import importlib
 import io
 import os
 import signal
@@ -15,7 +16,6 @@ from pathlib import Path
 
 from course.comm import hang, wire
 from course.comm.communicator import Communicator
-from course.comm.local import Local
 
 SECONDS_TO_TELL = 0.1  # of waiting in vain, before the notebook is told
 MOST_PRINTED = 200_000  # characters a rank
@@ -25,19 +25,24 @@ class Over(BaseException):
     """The notebook's end has ended the run; raised in a rank that waits."""
 
 
-def work(address, secret, name, rank, directory):
+def work(address, secret, name, rank, size, directory, carrier):
     """Be rank `rank` of the run whose notebook's end listens at `address`; returns when it says so.
 
-    name, directory: of this rank's socket file; no directory where ranks are on several machines.
+    name, directory: of this rank's socket file; no directory where ranks are on several machines. carrier: its name.
     """
     try:
         control = wire.Connection(wire.connect(address, secret))
     except OSError:
         return  # the run is over; this engine was busy when it began
     try:
-        listener, mine = wire.listen(directory and Path(directory), name)
-        control.send("here", rank, os.getpid(), mine)
-        _Life(control, rank, secret, listener).live()
+        try:
+            kind = getattr(importlib.import_module(f"course.comm.{carrier}"), carrier.capitalize())
+            carrier = kind(rank, size, Reporter(control), secret, directory and Path(directory), name)
+        except Exception as error:
+            control.send("absent", rank, (type(error).__name__, str(error)))
+            return
+        control.send("here", rank, os.getpid(), carrier.address)
+        _Life(control, carrier).live()
     except (EOFError, OSError):
         pass  # the notebook is gone
     finally:
@@ -47,33 +52,31 @@ def work(address, secret, name, rank, directory):
 class _Life:
     """One rank's part in one run."""
 
-    def __init__(self, control, rank, secret, listener):
-        self.control, self.rank, self.secret, self.listener = control, rank, secret, listener
+    def __init__(self, control, carrier):
+        self.control, self.carrier, self.reporter = control, carrier, carrier.reporter
         self.in_function = False
 
     def live(self):
         kind, *content = self.control.receive()
         if kind != "begin":
             return  # the run was over before all ranks were here
-        addresses, origin, faults = content
-        origin = time.monotonic() if origin is None else origin
-        self.reporter = Reporter(self.control)
-        carrier = Local(self.rank, addresses, self.listener, self.secret, self.reporter, origin)
-        comm = Communicator(carrier, faults)
+        *where, faults = content
+        self.carrier.join(*where)
+        comm = Communicator(self.carrier, faults)
         with self.interrupts_for_the_function():
             ended = self.ended(comm)
-            self.tell(ended, carrier, comm)
+            self.tell(ended, comm)
             while self.control.receive()[0] != "bye":
                 pass
-        carrier.close()
+        self.carrier.close()
 
-    def note_the_end(self, doing, carrier, comm):
+    def note_the_end(self, doing, comm):
         """Add to the rank's record what it was doing at the end."""
         unfinished = self.reporter.unfinished()
         if doing == "stopped" and unfinished:
-            comm._recorder.unfinished(unfinished, self.reporter.since, carrier.now())
+            comm._recorder.unfinished(unfinished, self.reporter.since, self.carrier.now())
         else:
-            comm._recorder.ended("computes" if doing == "stopped" else doing, carrier.now())
+            comm._recorder.ended("computes" if doing == "stopped" else doing, self.carrier.now())
 
     def ended(self, comm):
         """Run the function; returns (doing, (type, message), place, value)."""
@@ -94,11 +97,11 @@ class _Life:
         except BaseException as error:  # an exit too must not end the engine
             return "raised", (type(error).__name__, str(error)), hang.in_traceback(error), None
 
-    def tell(self, ended, carrier, comm):
+    def tell(self, ended, comm):
         """Tell the notebook how it ended."""
         doing, error, place, value = ended
-        self.note_the_end(doing, carrier, comm)
-        rest = (comm._recorder.plain(), carrier.links(), carrier.now())
+        self.note_the_end(doing, comm)
+        rest = (comm._recorder.plain(), self.carrier.links(), self.carrier.now())
         try:
             self.control.send("ended", doing, error, place, value, *rest)
         except (EOFError, OSError):

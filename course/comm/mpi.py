@@ -1,0 +1,183 @@
+"""The MPI carrier: ranks that mpiexec started, messages moved by MPI (mpi4py).
+
+A message is two of MPI's: a header with tag, dtype and size, and the payload, straight from and into the arrays. The
+receiver reads headers, finds the matching receive, checks that the message fits it, asks MPI for the payload and
+answers. Nothing blocks inside MPI: everything is begun (Isend, Irecv) and tested, so that a rank that waits in vain can
+still be told that the run is over; a plain Recv would never return. What a failed run leaves unreceived keeps to tags
+of its own, which no later run uses.
+"""
+
+import os
+import select
+import struct
+import time
+from collections import deque
+
+from mpi4py import MPI
+
+from course.comm.carrier import Carrier
+from course.comm.communicator import MessageMismatch, check_fit
+
+HEADER = struct.Struct("<qiiqq24s")  # number on this link, tag, step, elements, bytes, dtype
+ANSWER = struct.Struct("<qid")  # number, step, when the receive was there
+TAGS = 1 << 21  # MPI tags of one run: headers, answers, and payloads by their number
+RUNS = (MPI.COMM_WORLD.Get_attr(MPI.TAG_UB) or 32767) // TAGS
+YIELDS = 200  # times that a waiting rank gives its core away before it begins to sleep
+LONGEST_SLEEP = 0.001  # seconds
+
+_left_behind = []  # sends that nobody will receive, with the memory that MPI may still read
+
+
+class Mpi(Carrier):
+    """Moves messages by MPI. The run's ranks are the first of MPI's world."""
+
+    def __init__(self, rank, size, reporter, secret, directory, name):
+        super().__init__(rank, size, reporter)
+        self.numbers = [0] * size  # messages sent to each rank
+        self.unanswered = {}  # (dest, number) -> transfer
+        self.receives = [deque() for _ in range(size)]  # without a message, by source
+        self.arrived = [deque() for _ in range(size)]  # headers without a receive
+        self.requests, self.handlers = [], []  # what MPI is doing, and what to do when it has done that
+        self.held = []  # sends that set out later
+
+    def meet(self, addresses, number):
+        first = number % RUNS * TAGS
+        self.headers, self.answers, self.payloads = first, first + 1, first + 2
+        for peer in range(self.size):
+            self.expect(peer, self.headers, HEADER, self.take_header)
+            self.expect(peer, self.answers, ANSWER, self.take_answer)
+
+    def ask(self, request, handler):
+        """Have MPI do something; `handler()` is called once it is done."""
+        self.requests.append(request)
+        self.handlers.append(handler)
+
+    def expect(self, peer, tag, form, handler):
+        """Receive messages of this form from `peer`, one after the other."""
+        memory = bytearray(form.size)
+
+        def handle():
+            content = form.unpack(memory)
+            self.expect(peer, tag, form, handler)
+            handler(peer, *content)
+
+        self.ask(MPI.COMM_WORLD.Irecv([memory, MPI.BYTE], peer, tag), handle)
+
+    def begin(self, transfer):
+        if not transfer.sends:
+            self.receives[transfer.peer].append(transfer)
+            self.match(transfer.peer)
+        elif transfer.not_before > self.now():
+            self.held.append(transfer)
+        else:
+            self.send(transfer)
+
+    def send(self, transfer):
+        """Begin to send header and payload."""
+        dest, buffer = transfer.peer, transfer.buffer
+        number = self.numbers[dest]
+        self.numbers[dest] += 1
+        self.unanswered[dest, number] = transfer
+        nbytes = buffer.nbytes
+        head = HEADER.pack(number, transfer.tag, transfer.step, buffer.count, nbytes, buffer.dtype.encode())
+        self.ask(MPI.COMM_WORLD.Isend([head, MPI.BYTE], dest, self.headers), _nothing)
+        if nbytes:
+            self.ask(MPI.COMM_WORLD.Isend([buffer.data, MPI.BYTE], dest, self.payload_tag(number)), _nothing)
+
+    def payload_tag(self, number):
+        return self.payloads + number % (TAGS - 2)
+
+    def take_header(self, source, *head):
+        self.arrived[source].append(head)
+        self.match(source)
+
+    def match(self, source):
+        """Bring together receives and messages of the same tag, both in their order."""
+        receives, arrived = self.receives[source], self.arrived[source]
+        for head in list(arrived):
+            transfer = next((transfer for transfer in receives if transfer.tag == head[1]), None)
+            if transfer is not None:
+                receives.remove(transfer)
+                arrived.remove(head)
+                self.receive(transfer, *head)
+
+    def receive(self, transfer, number, tag, step, count, nbytes, dtype):
+        """Ask for the payload, if it fits, and answer."""
+        source = transfer.peer
+        transfer.began = self.now()
+        try:
+            check_fit(transfer, dtype.rstrip(b"\0").decode(), count)
+        except MessageMismatch as error:
+            self.refuse(transfer, error)
+            return
+        step = max(step, transfer.step) + 1
+
+        def done():
+            answer = ANSWER.pack(number, step, transfer.began)
+            self.ask(MPI.COMM_WORLD.Isend([answer, MPI.BYTE], source, self.answers), _nothing)
+            self.finish(transfer, step)
+
+        if nbytes:
+            self.ask(MPI.COMM_WORLD.Irecv([transfer.buffer.data, MPI.BYTE], source, self.payload_tag(number)), done)
+        else:
+            done()
+
+    def take_answer(self, dest, number, step, began):
+        transfer = self.unanswered.pop((dest, number))
+        transfer.began = max(began, transfer.posted)
+        self.finish(transfer, step)
+
+    def progress(self):
+        """Do what can be done without waiting; returns whether there was anything."""
+        some = False
+        while (indices := MPI.Request.Testsome(self.requests)) and indices != MPI.UNDEFINED:
+            some = True
+            done = [self.handlers[index] for index in indices]
+            for index in sorted(indices, reverse=True):
+                del self.requests[index], self.handlers[index]
+            for handle in done:
+                handle()
+        while self.held and min(transfer.not_before for transfer in self.held) <= self.now():
+            some = True
+            transfer = min(self.held, key=lambda each: each.not_before)
+            self.held.remove(transfer)
+            self.send(transfer)
+        return some
+
+    def something_to_do(self, seconds, control):
+        """Wait until MPI has done something, `control` (a file descriptor) is ready, or `seconds` are over.
+
+        Returns (whether control is ready, whether anything else happened). A rank gives its core away between tests,
+        since there may be more ranks than cores, and sleeps for longer and longer.
+        """
+        deadline, tests, sleep = time.monotonic() + seconds, 0, 1e-5
+        asked = select.poll()
+        asked.register(control, select.POLLIN)
+        while True:
+            if self.progress():
+                return False, True
+            tests += 1
+            if tests < YIELDS:
+                os.sched_yield()
+                continue
+            if asked.poll(0):
+                return True, False
+            if time.monotonic() >= deadline:
+                return False, False
+            time.sleep(sleep)
+            sleep = min(2 * sleep, LONGEST_SLEEP)
+
+    def is_later(self):
+        return bool(self.held)
+
+    def release(self):
+        """Let go of what will never be done."""
+        for request in self.requests:
+            if not request.Test():
+                request.Cancel()
+                if not request.Test():  # a send, or a payload that is on its way
+                    _left_behind.append((request, self))
+
+
+def _nothing():
+    """What there is to do when a send is done: its answer says the rest."""

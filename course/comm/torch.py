@@ -1,0 +1,148 @@
+"""The torch carrier: payloads moved by torch.distributed, with Gloo, and with NCCL where each rank has its own GPU.
+
+A send or receive of Gloo or NCCL that finds no partner, or one of another size, cannot be taken back: it ends the
+process or blocks it for good. So the sockets of the local carrier first bring both sides together, by tag, dtype and
+size (an announcement), and say when the sender has handed its payload to torch (a second one). Nothing ever waits
+inside torch for a partner that may not come.
+
+CUDA tensors stay on their devices under NCCL. Gloo has no way to a GPU, and NCCL refuses two ranks on one: there they
+go through the host's memory.
+"""
+
+import datetime
+
+import numpy as np
+import torch
+import torch.distributed as dist
+
+from course.comm import wire
+from course.comm.buffers import ON_GPU, Buffer
+from course.comm.communicator import Transfer
+from course.comm.local import Local
+
+TIMEOUT = datetime.timedelta(seconds=30)  # to meet, and for a payload whose partner has died meanwhile
+NO_BYTES = np.empty(0, np.uint8)
+HANDED_OVER = 2**40  # added to a tag for the second announcement
+LOOK = 0.001  # seconds between looks at what NCCL does, which no socket tells
+
+
+class Announcement:
+    """The buffer of a message that only says what another one holds."""
+
+    data, nbytes = NO_BYTES, 0
+    __str__ = Buffer.__str__
+
+    def __init__(self, buffer, on_gpu):
+        self.dtype, self.count = buffer.dtype + ON_GPU * on_gpu, buffer.count
+
+    def finish(self):
+        """Nothing has come."""
+
+
+class Torch(Local):
+    """Moves payloads by torch.distributed, and what must be said before by sockets."""
+
+    def __init__(self, rank, size, reporter, secret, directory, name):
+        super().__init__(rank, size, reporter, secret, directory, name)
+        self.nccl = None
+        self.stages = {}  # id of an announcement -> (it, the transfer it stands for, torch's work)
+        self.moving = []  # (work of NCCL, transfer)
+        self.handed_over = {}  # (sends, peer) -> payloads so far
+        self.hosts = ["127.0.0.1"] if directory else wire.own_hosts()
+        self.store = rank == 0 and dist.TCPStore(self.hosts[0], 0, size, True, TIMEOUT, wait_for_workers=False)
+        self.address = self.address, self.hosts[0], self.store and self.store.port, _gpu()
+
+    def meet(self, addresses, number):
+        """Make the groups; every rank of the run is here and does the same."""
+        links, hosts, ports, gpus = zip(*addresses, strict=True)
+        super().meet(links, number)
+        self.store = self.store or dist.TCPStore(hosts[0], ports[0], self.size, False, TIMEOUT)
+        options = dist.ProcessGroupGloo._Options()
+        options._timeout = TIMEOUT
+        options._devices = [dist.ProcessGroupGloo.create_device(hostname=self.hosts[0])]
+        self.gloo = dist.ProcessGroupGloo(dist.PrefixStore("gloo", self.store), self.rank, self.size, options)
+        if self.size > 1 and dist.is_nccl_available() and None not in gpus and len(set(gpus)) == self.size:
+            # a group for each direction: within one, NCCL does what passes between two ranks one after the other
+            stores = [dist.PrefixStore(name, self.store) for name in ("up", "down")]
+            self.nccl = [dist.ProcessGroupNCCL(store, self.rank, self.size, TIMEOUT) for store in stores]
+
+    def begin(self, transfer):
+        if transfer.peer == self.rank:
+            super().begin(transfer)  # torch has no way from a rank to itself
+        else:
+            self.announce(transfer, transfer.tag)
+
+    def announce(self, transfer, tag, work=None):
+        """Exchange a message without payload with the other side of a transfer."""
+        buffer = Announcement(transfer.buffer, self.is_by_nccl(transfer))
+        told = Transfer(transfer.sends, transfer.peer, tag, buffer, transfer.step, self.now())
+        told.not_before = transfer.not_before
+        self.stages[id(told)] = told, transfer, work
+        super().begin(told)
+
+    def finish(self, told, step):
+        """An announcement has come through: go on with what it announced."""
+        if told.peer == self.rank:
+            super().finish(told, step)
+            return
+        _, transfer, work = self.stages.pop(id(told))
+        told.result = step
+        if told.tag < HANDED_OVER:
+            transfer.began, transfer.result = max(told.began, transfer.posted), step
+            if not transfer.buffer.nbytes:
+                super().finish(transfer, step)
+            else:
+                work = self.hand_over(transfer) if transfer.sends else None
+                self.announce(transfer, transfer.tag + HANDED_OVER, work)
+            return
+        work = work or self.hand_over(transfer)
+        if self.is_by_nccl(transfer):
+            self.moving.append((work, transfer))
+            return
+        try:
+            work.wait()  # both sides have been handed over: it does not take longer than the bytes
+        except RuntimeError:
+            return  # the other rank has died; the notebook knows
+        super().finish(transfer, transfer.result)
+
+    def refuse(self, told, error):
+        transfer = told if told.peer == self.rank else self.stages.pop(id(told))[1]
+        transfer.began = told.began
+        super().refuse(transfer, error)
+
+    def hand_over(self, transfer):
+        """Have torch send or receive a payload; returns its work."""
+        link = transfer.sends, transfer.peer
+        number = self.handed_over[link] = self.handed_over.get(link, 0) + 1
+        source, dest = (self.rank, transfer.peer) if transfer.sends else (transfer.peer, self.rank)
+        if self.is_by_nccl(transfer):
+            group, tensor = self.nccl[source < dest], transfer.buffer.tensor.reshape(-1).view(torch.uint8)
+        else:
+            data = transfer.buffer.data
+            group, tensor = self.gloo, torch.from_numpy(data if data.flags.writeable else data.copy())
+        return group.send([tensor], dest, number) if transfer.sends else group.recv([tensor], source, number)
+
+    def is_by_nccl(self, transfer):
+        return self.nccl is not None and transfer.buffer.tensor is not None
+
+    def progress(self):
+        super().progress()
+        for each in list(self.moving):
+            work, transfer = each
+            if work.is_completed():
+                self.moving.remove(each)
+                super().finish(transfer, transfer.result)
+
+    def something_to_do(self, seconds, control):
+        asked, ready = super().something_to_do(min(seconds, LOOK) if self.moving else seconds, control)
+        return asked, ready or bool(self.moving)
+
+    def release(self):
+        super().release()
+        for group in self.nccl or ():
+            group.abort()
+
+
+def _gpu():
+    """The name of the GPU that this process sees first, None where there is none."""
+    return str(torch.cuda.get_device_properties(0).uuid) if torch.cuda.is_available() else None
