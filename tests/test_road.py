@@ -16,22 +16,26 @@ EXPECTED = {
     "02-sgd": {"full": 28, "part": 7, "syntax": 26, "loop": 25, "deleted": 26, "text": 0},
     # without broadcast_tree (3) all_gather, all_reduce and, with it, average_gradient (2 each) cannot be defined
     "04-collectives": {"full": 30, "part": 5, "syntax": 21, "loop": 28, "deleted": 28, "text": 0},
+    "05-ring": {"full": 29, "part": 7, "syntax": 26, "loop": 28, "deleted": 27, "text": 0},
 }
 FIRST_TASKS = {
     "01-regression": ("predict", "residual-sum", "fit-line", "design-matrix"),
     "02-sgd": ("iterations", "sgd", "batches"),
     "04-collectives": ("in-order", "broadcast-loop"),
+    "05-ring": ("server-bytes", "chunk-to-send", "reduce-scatter"),
 }
-BROKEN = {"01-regression": "gradient", "02-sgd": "floor", "04-collectives": "broadcast-tree"}
+BROKEN = {"01-regression": "gradient", "02-sgd": "floor", "04-collectives": "broadcast-tree", "05-ring": "overlap"}
 LOOPING = {
     "01-regression": ("hessian", "def hessian(*_):\n    while True:\n        pass"),
     "02-sgd": ("batches", "def batches(*_, **__):\n    while True:\n        pass"),
     "04-collectives": ("broadcast-loop", "def broadcast_loop(*_, **__):\n    while True:\n        pass"),
+    "05-ring": ("chunk-to-send", "def chunk_to_send(*_, **__):\n    while True:\n        pass"),
 }
 DELETED = {
     "01-regression": ("standardize", "errors-check"),
     "02-sgd": ("decay", "noise-check"),
     "04-collectives": ("scatter", "gather-check"),
+    "05-ring": ("fit-network", "crossover-check"),
 }
 
 

@@ -1,0 +1,12 @@
+# task: all-gather
+# loses: all-gather-check
+# hint: with 2 ranks
+def ring_all_gather(comm, x):
+    right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
+    pieces = np.array_split(x, comm.size)
+    length = len(x) // comm.size
+    pieces = [x[k * length : (k + 1) * length] for k in range(comm.size)]
+    for step in range(comm.size - 1):
+        sent, mine = pieces[(comm.rank + 1 - step) % comm.size], pieces[(comm.rank - step) % comm.size]
+        comm.sendrecv(sent, dest=right, recvbuf=mine, source=left)
+    return x

@@ -1,0 +1,6 @@
+# task: crossover
+# loses: crossover-check
+# hint: yours gives
+def crossover(N, alpha, beta):
+    L = np.ceil(np.log2(N))
+    return alpha * beta * (N - L) / (L - (N - 1) / N)

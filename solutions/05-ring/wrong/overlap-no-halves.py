@@ -1,0 +1,13 @@
+# task: overlap
+# loses: overlap-check
+# hint: whole chunks
+def overlap_reduce_scatter(comm, x):
+    right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
+    pieces = np.array_split(x, comm.size)
+    for step in range(comm.size - 1):
+        mine = pieces[(comm.rank - step - 1) % comm.size]
+        request = comm.irecv(room_for(mine), source=left)
+        leaving = comm.isend(pieces[(comm.rank - step) % comm.size], dest=right)
+        add(comm, mine, request.wait())
+        leaving.wait()
+    return x

@@ -1,0 +1,16 @@
+# task: overlap
+# loses: overlap-check
+# hint: must be on its way while the first is added
+def overlap_reduce_scatter(comm, x):
+    right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
+    pieces = [np.array_split(piece, 2) for piece in np.array_split(x, comm.size)]
+    for step in range(comm.size - 1):
+        sent, mine = pieces[(comm.rank - step) % comm.size], pieces[(comm.rank - step - 1) % comm.size]
+        arriving = [comm.irecv(room_for(half), source=left) for half in mine]
+        leaving = [comm.isend(half, dest=right) for half in sent]
+        received = [request.wait() for request in arriving]
+        for request in leaving:
+            request.wait()
+        for half, came in zip(mine, received, strict=True):
+            add(comm, half, came)
+    return x

@@ -1,0 +1,10 @@
+# task: reduce-scatter
+# loses: reduce-scatter-uneven-check
+# hint: the size differs
+def ring_reduce_scatter(comm, x):
+    right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
+    pieces = np.array_split(x, comm.size)
+    for step in range(comm.size - 1):
+        sent, mine = pieces[(comm.rank - step) % comm.size], pieces[(comm.rank - step - 1) % comm.size]
+        add(comm, mine, comm.sendrecv(sent, dest=right, recvbuf=room_for(sent), source=left))
+    return x

@@ -1,0 +1,7 @@
+# task: ring
+# loses: ring-check, ring-whole-check
+# hint: Call all_gather next
+def ring_allreduce(comm, x, reduce_scatter=ring_reduce_scatter, all_gather=ring_all_gather):
+    total = room_for(x)
+    total[...] = x
+    return reduce_scatter(comm, total)

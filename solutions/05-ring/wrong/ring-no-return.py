@@ -1,0 +1,8 @@
+# task: ring
+# loses: ring-check, ring-whole-check
+# hint: gave back nothing
+def ring_allreduce(comm, x, reduce_scatter=ring_reduce_scatter, all_gather=ring_all_gather):
+    total = room_for(x)
+    total[...] = x
+    reduce_scatter(comm, total)
+    all_gather(comm, total)

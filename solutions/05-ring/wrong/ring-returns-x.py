@@ -1,0 +1,9 @@
+# task: ring
+# loses: ring-check, ring-whole-check
+# hint: return the copy
+def ring_allreduce(comm, x, reduce_scatter=ring_reduce_scatter, all_gather=ring_all_gather):
+    total = room_for(x)
+    total[...] = x
+    reduce_scatter(comm, total)
+    all_gather(comm, total)
+    return x

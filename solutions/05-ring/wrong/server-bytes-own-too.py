@@ -1,0 +1,5 @@
+# task: server-bytes
+# loses: server-bytes-check
+# hint: needs no message
+def server_bytes(N, n):
+    return 2 * N * n

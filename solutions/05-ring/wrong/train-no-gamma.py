@@ -1,0 +1,10 @@
+# task: train
+# loses: train-check
+# hint: away from one process
+def train(comm, X, y, weights, gamma, steps, average=average_gradients):
+    path = []
+    for _ in range(steps):
+        gradients = average(comm, network_gradients(weights, X, y), len(y))
+        weights = [w - gradient for w, gradient in zip(weights, gradients, strict=True)]
+        path.append(weights)
+    return path

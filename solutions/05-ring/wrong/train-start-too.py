@@ -1,0 +1,10 @@
+# task: train
+# loses: train-check
+# hint: leave those of the start out
+def train(comm, X, y, weights, gamma, steps, average=average_gradients):
+    path = [weights]
+    for _ in range(steps):
+        gradients = average(comm, network_gradients(weights, X, y), len(y))
+        weights = [w - gamma * gradient for w, gradient in zip(weights, gradients, strict=True)]
+        path.append(weights)
+    return path

@@ -1,0 +1,9 @@
+# task: train
+# loses: train-check
+# hint: all entries are the same
+def train(comm, X, y, weights, gamma, steps, average=average_gradients):
+    path = []
+    for _ in range(steps):
+        gradients = average(comm, network_gradients(weights, X, y), len(y))
+        path.append([w - gamma * gradient for w, gradient in zip(weights, gradients, strict=True)])
+    return path
