@@ -28,7 +28,7 @@ class Die:
 
 @dataclass(frozen=True)
 class Delay:
-    """A message sets out `seconds` late."""
+    """A message sets out `seconds` late; what its rank sends to the same dest after it waits behind it."""
 
     source: int
     dest: int

@@ -133,6 +133,7 @@ class Rank:
         self.simulation, self.rank, self.size = simulation, rank, simulation.size
         self.clock = 0.0
         self.waiting = ()  # transfers without which it cannot go on
+        self.late = {}  # dest -> when a delayed message to it sets out, and what is sent after it at the earliest
         self.doing, self.error, self.place, self.value = "computes", ("", ""), None, None
         self.comm = Communicator(self, faults, simulation.full)
 
@@ -181,6 +182,8 @@ class Rank:
         """Post one side; where the other side is there already, the message crosses."""
         simulation = self.simulation
         source, dest = (self.rank, transfer.peer) if transfer.sends else (transfer.peer, self.rank)
+        if transfer.sends and (self.late or transfer.not_before > transfer.posted):
+            self.late[dest] = transfer.not_before = max(transfer.not_before, self.late.get(dest, 0.0))
         key = (source, dest, transfer.tag)
         queue = simulation.posted.get(key)
         if not queue or queue[0][1].sends == transfer.sends:

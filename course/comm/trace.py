@@ -83,11 +83,16 @@ class Recorder:
 
     def wait(self, op, transfers, start):
         """Note a call that waited for `transfers`: until the last of them began it waited for that one's peer."""
-        if self.full:
-            last = max(transfers, key=lambda transfer: transfer.began)
-            end = max(transfer.done for transfer in transfers)
-            nbytes = sum(transfer.buffer.nbytes for transfer in transfers)
-            self.call(op, last.peer, nbytes, start, max(start, last.began), max(start, end))
+        if not self.full:
+            return
+        last, end, nbytes = transfers[0], start, 0
+        for transfer in transfers:
+            if transfer.began > last.began:
+                last = transfer
+            if transfer.done > end:
+                end = transfer.done
+            nbytes += transfer.buffer.nbytes
+        self.call(op, last.peer, nbytes, start, max(start, last.began), end)
 
     def call(self, op, peer, nbytes, start, began, end, done=True):
         """Note one call of the communicator: it waited from `start` to `began` and worked until `end` (seconds)."""

@@ -70,6 +70,19 @@ def test_a_late_message_keeps_only_those_waiting_who_wait_for_it():
     assert began(run.trace) == [(1, 0), (0, 10)] and run.trace.seconds == 12
 
 
+def test_what_is_sent_behind_a_late_message_waits_behind_it_whatever_its_tag():
+    def two_tags(comm):
+        if comm.rank == 0:
+            requests = [comm.isend(np.ones(1), dest, tag) for dest, tag in [(1, 0), (1, 1), (2, 0)]]
+        else:
+            requests = [comm.irecv(np.empty(1), 0, tag) for tag in range(3 - comm.rank)]
+        for request in requests:
+            request.wait()
+
+    run = spmd(two_tags, ranks=3, carrier=NETWORK, faults=[Delay(0, 1, 10.0)])
+    assert sorted(run.trace.messages[["dest", "tag", "began"]].tolist()) == [(1, 0, 10), (1, 1, 10), (2, 0, 0)]
+
+
 def test_a_message_that_is_delayed_less_than_its_receive_is_late_comes_in_time():
     def late(comm):
         if comm.rank == 1:
