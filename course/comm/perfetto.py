@@ -45,4 +45,4 @@ def _messages(trace):
 
 
 def _event(kind, rank, **rest):
-    return {"ph": kind, "pid": 0, "tid": rank, **rest}
+    return {"ph": kind, "pid": 1, "tid": 1 + rank, **rest}  # process 0 and thread 0 are an idle machine's

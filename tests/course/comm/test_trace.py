@@ -272,10 +272,10 @@ def saved(trace, folder):
 def test_a_saved_trace_has_a_named_thread_a_rank_and_every_call_as_a_slice(tmp_path):
     events = saved(traced(slow_handover, 2, 3, SLOW_NETWORK), tmp_path)
     names = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
-    assert names == {0: "rank 0", 1: "rank 1"}
+    assert names == {1: "rank 0", 2: "rank 1"}
     slices = sorted((e["tid"], e["ts"], e["dur"], e["name"]) for e in events if e["ph"] == "X")
     assert slices == [
-        (0, 0, 2e6, "compute"), (0, 2e6, 4e6, "send"), (1, 0, 6e6, "recv"), (1, 6e6, 1e6, "compute"),
+        (1, 0, 2e6, "compute"), (1, 2e6, 4e6, "send"), (2, 0, 6e6, "recv"), (2, 6e6, 1e6, "compute"),
     ]  # fmt: skip
     (recv,) = (event for event in events if event["name"] == "recv")
     assert recv["args"] == {"bytes": 24, "waited (µs)": 2e6, "peer": 0}
@@ -292,14 +292,14 @@ def test_a_saved_trace_has_what_the_format_demands(carrier, function, tmp_path):
         "f": {"ph", "pid", "tid", "name", "cat", "id", "ts", "bp"},
     }
     for event in events:
-        assert fields[event["ph"]] <= event.keys() and 0 <= event["tid"] < 4
+        assert fields[event["ph"]] <= event.keys() and 1 <= event["tid"] <= 4
         assert 0 <= event.get("ts", 0) <= 1e6 * trace.seconds and event.get("dur", 0) >= 0
     starts, ends = ({e["id"]: e for e in events if e["ph"] == kind} for kind in "sf")
     assert starts.keys() == ends.keys() and len(starts) == trace.messages_sent.sum()
     for number, start in starts.items():
         end = ends[number]
         assert start["ts"] <= end["ts"] and start["args"] == end["args"]
-        assert (start["tid"], end["tid"]) == (start["args"]["source"], start["args"]["dest"])
+        assert (start["tid"] - 1, end["tid"] - 1) == (start["args"]["source"], start["args"]["dest"])
 
 
 def test_every_end_of_a_saved_arrow_lies_in_a_slice_else_it_is_not_drawn(tmp_path):
