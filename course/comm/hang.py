@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 BARRIER = -1  # the tag of a barrier's messages; those of users are from 0
+MOST_SAID = 2000  # characters of an exception's message
 COURSE = str(Path(__file__).parent.parent)
 LIBRARIES = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
 NOT_THEIRS = ("<frozen", *(f"{folder}{os.sep}" for folder in (COURSE, *LIBRARIES)))
@@ -77,7 +78,7 @@ class State:
         """One line."""
         place = f" ({self.place.text()})" if self.place else ""
         if self.doing == "raised":
-            return f"rank {self.rank} raised {self.error[0]}: {self.error[1]}{place}"
+            return f"rank {self.rank} raised {': '.join(filter(None, self.error))}{place}"
         if self.doing == "died":
             return f"rank {self.rank} died: {self.error[1]}{place}"
         if self.doing == "computes":
@@ -214,7 +215,8 @@ def _around(ring, by_rank):
         next(p for p in by_rank[rank].pending if p.peer == onward)
         for rank, onward in zip(ring, [*ring[1:], ring[0]], strict=True)
     ]
-    names = ", ".join(map(str, ring[:-1])) + f" and {ring[-1]}"
+    *first, last = sorted(ring)
+    names = f"{', '.join(map(str, first))} and {last}"
     if all(step.sends for step in steps):
         return (
             f"Ranks {names} all send and none of them receives: a send returns only when its message has been taken. "
@@ -262,6 +264,15 @@ def here(frame):
                 break
         frame = frame.f_back
     return found
+
+
+def words(error):
+    """(type, message) of an exception, for `State.error`. The message may be long, or an error of its own."""
+    try:
+        message = str(error)
+    except Exception:
+        message = "its message cannot be read"
+    return type(error).__name__, message[:MOST_SAID]
 
 
 def in_traceback(error):

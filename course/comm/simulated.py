@@ -27,6 +27,7 @@ import greenlet
 
 from course.comm import hang
 from course.comm.communicator import Communicator, MessageMismatch, check_fit
+from course.errors import Problem
 
 FULL_TRACE_UP_TO = 64  # ranks; beyond, times of every call would fill the memory
 COMM = str(Path(__file__).parent)
@@ -151,7 +152,7 @@ class Rank:
         except Stopped:
             pass
         except BaseException as error:  # an exit or an interrupt too must not reach the other ranks
-            self.doing, self.error = "raised", (type(error).__name__, str(error))
+            self.doing, self.error = "raised", hang.words(error)
             self.place = hang.in_traceback(error)
 
     def state(self):
@@ -181,6 +182,8 @@ class Rank:
     def start(self, transfer):
         """Post one side; where the other side is there already, the message crosses."""
         simulation = self.simulation
+        if simulation.over:
+            raise Problem("this run is over: a communicator cannot be used after its function has returned.")
         source, dest = (self.rank, transfer.peer) if transfer.sends else (transfer.peer, self.rank)
         if transfer.sends and (self.late or transfer.not_before > transfer.posted):
             self.late[dest] = transfer.not_before = max(transfer.not_before, self.late.get(dest, 0.0))

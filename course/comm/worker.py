@@ -39,7 +39,7 @@ def work(address, secret, name, rank, size, directory, carrier):
             kind = getattr(importlib.import_module(f"course.comm.{carrier}"), carrier.capitalize())
             carrier = kind(rank, size, Reporter(control), secret, directory and Path(directory), name)
         except Exception as error:
-            control.send("absent", rank, (type(error).__name__, str(error)))
+            control.send("absent", rank, hang.words(error))
             return
         control.send("here", rank, os.getpid(), carrier.address)
         _Life(control, carrier).live()
@@ -95,7 +95,7 @@ class _Life:
         except (Over, _Interrupt) as stop:
             return "stopped", ("", ""), hang.in_traceback(stop), None
         except BaseException as error:  # an exit too must not end the engine
-            return "raised", (type(error).__name__, str(error)), hang.in_traceback(error), None
+            return "raised", hang.words(error), hang.in_traceback(error), None
 
     def tell(self, ended, comm):
         """Tell the notebook how it ended."""
