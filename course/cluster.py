@@ -35,7 +35,8 @@ def start(n, launcher=None, profile=None):
 
     n: how many. launcher: "mpi" makes them the ranks of an MPI program, with the engines' numbers as ranks. profile:
     the name of an ipyparallel profile, whose own launchers start them (Slurm and other batch systems).
-    The same again returns the running engines, anything else restarts them.
+    With GPUs, engine i sees GPU i modulo their number. The same again returns the running engines, anything else
+    restarts them.
     Returns a view of all of them: calls block, functions travel by cloudpickle, and `%px` and `%%px` use it.
     Raises Problem for what makes no sense and for engines that do not start.
     """

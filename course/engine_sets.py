@@ -135,7 +135,7 @@ class EngineSet:
             self._launch(group)
         self.client = Client(files[0], self)
         self.client._registration_callbacks.append(self._heard_of)
-        self._await(lambda: all(rank in self.client.ids for rank in range(self.n)))
+        self._await(self._are_all_known)
         with self.changed:
             for group in self.groups:
                 group.up = True
@@ -179,6 +179,14 @@ class EngineSet:
         """What the controller writes when it is ready: the client's first."""
         security = self.directory / "profile" / "security"
         return [security / "ipcontroller-client.json", security / "ipcontroller-engine.json"]
+
+    def _are_all_known(self):
+        """Whether the client knows all ranks. If not it asks: the news of one may have come before it could listen."""
+        if all(rank in self.client._ids for rank in range(self.n)):
+            return True
+        asked = self.client._send(self.client._query_stream, "connection_request")
+        asked.add_done_callback(lambda answer: self.client._update_engines(answer.result()["content"]["engines"]))
+        return False
 
     def _heard_of(self, _event):
         with self.changed:

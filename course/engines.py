@@ -22,7 +22,7 @@ from ipyparallel.client.magics import ParallelMagics
 from course.errors import Problem
 
 SECONDS_TO_HEED = 2  # an interrupt; after that an engine is killed
-PAUSE = 0.2  # seconds between interrupts
+PAUSE = 0.4  # seconds between interrupts
 SECONDS_TO_DUMP = 1  # a stack
 FRAME = re.compile(r'  File "(.*)", line (\d+) in (.*)')
 
@@ -76,6 +76,10 @@ def _answered(method, answer=ipyparallel.AsyncResult.get):
             return answer(result) if isinstance(result, ipyparallel.AsyncResult) else result
 
     return call
+
+
+def _without_value(result):
+    result.get()
 
 
 def _with_output(result):
@@ -175,7 +179,7 @@ class Engines(ipyparallel.DirectView):
     # ------------------------------------------------------------------ calls
 
     _really_apply = _answered(ipyparallel.DirectView._really_apply)  # apply, push, pull
-    scatter = _answered(ipyparallel.DirectView.scatter, lambda result: result.get() and None)
+    scatter = _answered(ipyparallel.DirectView.scatter, _without_value)
     gather = _answered(ipyparallel.DirectView.gather)
     map = _answered(ipyparallel.DirectView.map)
     _execute = _answered(ipyparallel.DirectView.execute, _with_output)
@@ -242,7 +246,7 @@ class Engines(ipyparallel.DirectView):
         """In the client's thread, before the messages are given up."""
         if loss.fate:
             self._losses.append(loss)
-        calls = [call for call in self._calls if not loss.messages.isdisjoint(call.msg_ids)]
+        calls = [call for call in list(self._calls) if not loss.messages.isdisjoint(call.msg_ids)]
         if calls and not self._hands_off:
             threading.Thread(target=self._stop, args=(calls,), name="engines stop", daemon=True).start()
 

@@ -74,31 +74,32 @@ class Warm:
         """Fork what waits for one of these roles."""
         for request in [each for each in self.waiting if each["fork"][0] in roles]:
             self.waiting.remove(request)
-            try:
-                self.fork(request)
-            except OSError:
-                self.tell(refused=request["key"])
+            self.fork(request)
 
     def fork(self, request):
-        """Fork a process whose parent is the supervisor, to which the end of the one in the middle leaves it."""
+        """Fork a process whose parent is the supervisor: that of the one in the middle, which ends at once."""
         gc.freeze()
-        middle = os.fork()
+        middle = self.forked(request)
         if middle:
             os.waitpid(middle, 0)
-            return
+        elif middle == 0:
+            middle = os.getpid()
+            if pid := self.forked(request):
+                self.tell(started=request["key"], pid=pid)
+            if pid != 0:
+                os._exit(0)
+            while os.getppid() == middle:
+                time.sleep(0.0005)
+            self.connection.close()
+            become(request, self.supervisor)
+
+    def forked(self, request):
+        """os.fork, or None, said to the supervisor, where it is refused."""
         try:
-            pid = os.fork()
+            return os.fork()
         except OSError:
             self.tell(refused=request["key"])
-            os._exit(0)
-        if pid:
-            self.tell(started=request["key"], pid=pid)
-            os._exit(0)
-        middle = os.getppid()
-        while os.getppid() == middle != self.supervisor:
-            time.sleep(0.0005)
-        self.connection.close()
-        become(request, self.supervisor)
+            return None
 
     def tell(self, **message):
         self.connection.send(json.dumps(message).encode())

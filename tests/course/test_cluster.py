@@ -11,6 +11,7 @@ from IPython import get_ipython
 
 from course import cluster
 from course.errors import Problem
+from course.processes import Supervisor
 from tests.course.kernels import PATIENCE, Kernel, assert_nothing_is_left, is_running, spin, wait_until
 
 
@@ -89,6 +90,15 @@ def test_another_number_restarts_the_engines_and_says_so_and_stop_ends_them(caps
     assert running
     assert not any(map(is_running, running))
     assert not directory.exists()
+
+
+def test_engines_that_the_client_did_not_hear_of_in_time_are_known_all_the_same(monkeypatch):
+    from course.engines import Client
+
+    cluster.stop()
+    monkeypatch.setattr(Client, "_register_engine", lambda *_: None)
+    assert cluster.start(2).apply_sync(lambda: 1) == [1, 1]
+    cluster.stop()
 
 
 @pytest.mark.parametrize("n", [0, -1, "four", 1000, 2.5, True, None])
@@ -325,14 +335,22 @@ def test_two_notebooks_do_not_disturb_each_other(kernel, tmp_path):
 
 
 def test_a_directory_in_use_is_not_removed_however_old_it_is():
-    from course.processes import Supervisor
-
     one = Supervisor()
     try:
-        assert len(str(one.directory)) < 70  # sockets go into it
         os.utime(one.directory, (0, 0))
         Supervisor().close()
         assert one.directory.exists()
     finally:
         one.close()
     assert not one.directory.exists()
+
+
+def test_the_engines_directory_has_a_short_path_since_sockets_go_into_it(tmp_path, monkeypatch):
+    deep = tmp_path / ("x" * 60)
+    deep.mkdir()
+    monkeypatch.setenv("TMPDIR", str(deep))
+    one = Supervisor()
+    assert len(str(one.directory)) < 70
+    one.close()
+    assert not one.directory.exists()
+    assert not list(deep.iterdir())
