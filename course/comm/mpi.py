@@ -22,8 +22,8 @@ HEADER = struct.Struct("<qiiqq24s")  # number on this link, tag, step, elements,
 ANSWER = struct.Struct("<qid")  # number, step, when the receive was there
 TAGS = 1 << 21  # MPI tags of one run: headers, answers, and payloads by their number
 RUNS = (MPI.COMM_WORLD.Get_attr(MPI.TAG_UB) or 32767) // TAGS
-YIELDS = 200  # times that a waiting rank gives its core away before it begins to sleep
-LONGEST_SLEEP = 0.001  # seconds
+SECONDS_TO_YIELD = 0.02  # of giving the core away between tests, before a waiting rank sleeps between them
+SLEEP = 0.0005  # seconds
 
 _left_behind = []  # sends that nobody will receive, with the memory that MPI may still read
 
@@ -148,24 +148,23 @@ class Mpi(Carrier):
         """Wait until MPI has done something, `control` (a file descriptor) is ready, or `seconds` are over.
 
         Returns (whether control is ready, whether anything else happened). A rank gives its core away between tests,
-        since there may be more ranks than cores, and sleeps for longer and longer.
+        since there may be more ranks than cores; one that waits for long sleeps.
         """
-        deadline, tests, sleep = time.monotonic() + seconds, 0, 1e-5
+        began = time.monotonic()
         asked = select.poll()
         asked.register(control, select.POLLIN)
         while True:
-            if self.progress():
-                return False, True
-            tests += 1
-            if tests < YIELDS:
+            for _ in range(20):
+                if self.progress():
+                    return False, True
                 os.sched_yield()
-                continue
+            waited = time.monotonic() - began
             if asked.poll(0):
                 return True, False
-            if time.monotonic() >= deadline:
+            if waited >= seconds:
                 return False, False
-            time.sleep(sleep)
-            sleep = min(2 * sleep, LONGEST_SLEEP)
+            if waited > SECONDS_TO_YIELD:
+                time.sleep(SLEEP)
 
     def is_later(self):
         return bool(self.held)
