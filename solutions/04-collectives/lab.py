@@ -422,7 +422,7 @@ def steps_of(broadcast, N):
 loop_steps = [steps_of(broadcast_loop, N) for N in ranks]
 tree_steps = [steps_of(broadcast_tree, N) for N in ranks]
 trace = spmd(broadcast_tree, [np.zeros(10) for _ in range(4)]).trace
-print(f"tree, 4 engines: {trace.steps.max()} steps, the busiest rank sends {trace.messages_sent.max()} messages")
+print(f"tree, 4 engines: {trace.steps.max()} steps; the busiest rank sends {trace.messages_sent.max()}")
 print(
     "as the formulas say:",
     loop_steps == [N - 1 for N in ranks],
@@ -934,6 +934,26 @@ run.trace.timeline()
 #
 # Each rank but the root sends its array straight to the root, once. `comm.recv(np.empty_like(x), source=r)` receives
 # into a fresh array of the right shape and dtype.
+#
+# Three functions for the checks: two operations, and one that calls a collective and looks at what has become of `x`.
+# (A 2 × 2 matrix can stand for a move in the plane. To turn and then to stretch is not the same as to stretch and then
+# to turn.)
+
+
+# %%
+def larger(a, b):
+    """The larger of both, entry by entry."""
+    return np.maximum(a, b)
+
+
+def product(a, b):
+    """The matrix product a · b, which is not b · a."""
+    return a @ b
+
+
+def with_input(comm, x, collective, **options):
+    """What the collective returns on this rank, and x as it is afterwards."""
+    return collective(comm, x, **options), x
 
 
 # %% task reduce
@@ -994,26 +1014,7 @@ for size in range(1, 10):
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now the harder cases: other operations, other dtypes. Here are two operations for the check. A 2 × 2 matrix can stand
-# for a move in the plane, and to turn and then stretch is not the same as to stretch and then turn. The third function
-# calls a collective and looks at what has become of `x`.
-
-
-# %%
-def larger(a, b):
-    """The larger of both, entry by entry."""
-    return np.maximum(a, b)
-
-
-def product(a, b):
-    """The matrix product a · b, which is not b · a."""
-    return a @ b
-
-
-def with_input(comm, x, collective, **options):
-    """What the collective returns on this rank, and x as it is afterwards."""
-    return collective(comm, x, **options), x
-
+# Now the harder cases: other operations, other dtypes, and what has become of `x`.
 
 # %% check reduce-order points=2
 import numpy as np
@@ -1581,7 +1582,7 @@ plots.curves(
 )
 
 # %% measure
-# For show: the prediction for more ranks than you have cores, 1 MB.
+# For show: the prediction for more ranks than you have cores, 1 MB. (Line and loop fall together.)
 curves = {}
 for name, broadcast in {"line": broadcast_line, "loop": broadcast_loop, "tree": broadcast_tree}.items():
     seconds = [
@@ -1595,7 +1596,6 @@ plots.curves(
     x="number of ranks N",
     y="seconds for one broadcast",
     title="1 MB on a network with this machine's α and β",
-    log_x=True,
     log_y=True,
 )
 
