@@ -96,7 +96,7 @@ def all_send(comm, x):
     comm.recv(x, source=left(comm))
 
 
-@case("all receive first", "all wait to receive", "none of them sends")
+@case("all receive first", "Ranks 0, 1, 2 and 3 all wait to receive", "none of them sends")
 def all_receive(comm, x):
     comm.recv(x, source=left(comm))
     comm.send(x, dest=right(comm))
