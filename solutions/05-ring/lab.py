@@ -194,7 +194,7 @@ assert all(0 <= chunk < 4 for row in table for chunk in row), (
 assert table[1] == [3, 0, 1, 2], f"in step 1 the ranks send 3, 0, 1, 2; yours {table[1]}."
 assert table[2] == [2, 3, 0, 1], f"in step 2 the ranks send 2, 3, 0, 1; yours {table[2]}."
 ### BEGIN HIDDEN TESTS
-for N_now in (2, 3, 5, 9):
+for N_now in (2, 3, 7):
     for rank_now in range(N_now):
         row = [chunk_to_send(rank_now, step, N_now) for step in range(N_now - 1)]
         right = [rank_now]
@@ -602,8 +602,7 @@ for size in (1, 2, 5, 9):
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# And now your whole ring, as the other steps will use it: with your own halves, counted, and on four engines, four
-# processes that share nothing. What the counters must say, for $N$ ranks and $n$ bytes:
+# And now your whole ring, as the other steps will use it: with your own halves, and counted. What the counters must say, for $N$ ranks and $n$ bytes:
 #
 # - each rank sends $2 (N - 1)$ messages, all of them to its right neighbour;
 # - each rank sends $2 \frac{N - 1}{N} n$ bytes, less than $2 n$ however many ranks there are.
@@ -611,15 +610,14 @@ for size in (1, 2, 5, 9):
 # %% check ring-whole points=2
 import numpy as np
 
-from course import cluster
 from course.spmd import spmd
 
 
-def counted(size, shape, dtype, **where):
+def counted(size, shape, dtype):
     """Check values and counters of one run of the whole ring."""
     what = f"with {size} rank{'s' * (size > 1)} and an array of shape {shape}"
     xs = [(np.arange(np.prod(shape)).reshape(shape) + 1 + rank).astype(dtype) for rank in range(size)]
-    run = spmd(ring_allreduce, xs, **where)
+    run = spmd(ring_allreduce, xs, carrier="simulated")
     right = np.sum(xs, axis=0)
     for rank in range(size):
         got = np.asarray(run[rank])
@@ -642,19 +640,37 @@ def counted(size, shape, dtype, **where):
     assert total == 2 * (size - 1) * n, f"{what} {2 * (size - 1) * n} bytes travel in all; yours were {total}."
 
 
-counted(4, (8,), np.int64, carrier="simulated")
-counted(4, (10,), np.float64, carrier="simulated")
-counted(5, (3,), np.float32, carrier="simulated")
-engines = cluster.start(4)
-counted(4, (1000,), np.float64)
+counted(4, (8,), np.int64)
+counted(4, (10,), np.float64)
+counted(5, (3,), np.float32)
 ### BEGIN HIDDEN TESTS
 for size in range(1, 10):
-    for shape in [(12,), (5,), (0,), (4, 3)]:
-        counted(size, shape, [np.float64, np.int32][size % 2], carrier="simulated")
-counted(64, (100,), np.float64, carrier="simulated")
-counted(3, (7, 2), np.float32)
+    counted(size, (12,), np.float64)
+    counted(size, (4, 3), np.int32)
+counted(3, (0,), np.float64)
+counted(16, (20,), np.complex128)
 ### END HIDDEN TESTS
-assert counted(2, (3,), np.int64, carrier="simulated") is None, "a last case: 3 entries over 2 ranks."
+assert counted(2, (3,), np.int64) is None, "a last case: 3 entries over 2 ranks."
+
+# %% [markdown]
+# The same function on four engines, four processes that share nothing.
+
+# %% check ring-engines points=1
+import numpy as np
+
+from course import cluster
+from course.spmd import spmd
+
+engines = cluster.start(4)
+run = spmd(ring_allreduce, [np.arange(1000.0) * (rank + 1) for rank in range(4)], ranks=4)
+for rank in range(4):
+    got = np.asarray(run[rank], dtype=float)
+    assert got.shape == (1000,) and np.allclose(got, 10 * np.arange(1000.0)), (
+        f"on four engines rank {rank} should have 0, 10, 20, …; yours has {got}. If a check above still fails, mend that "
+        "first. If none does: is something received into an array that is still being sent, or not waited for?"
+    )
+sent = np.asarray(run.trace.bytes_sent).tolist()
+assert sent == [12_000] * 4, f"each rank sends 6 chunks of 250 numbers, 12,000 bytes; yours sent {sent}."
 
 # %% measure
 # For show: your ring on four engines. No rank is busier than the others.

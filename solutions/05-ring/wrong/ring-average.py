@@ -1,5 +1,5 @@
 # task: ring
-# loses: ring-check, ring-whole-check
+# loses: ring-check, ring-whole-check, ring-engines-check
 # hint: you divided by N
 def ring_allreduce(comm, x, reduce_scatter=ring_reduce_scatter, all_gather=ring_all_gather):
     total = room_for(x)

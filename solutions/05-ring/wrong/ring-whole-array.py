@@ -1,5 +1,5 @@
 # task: ring
-# loses: ring-whole-check
+# loses: ring-whole-check, ring-engines-check
 # hint: the whole array went round
 def ring_allreduce(comm, x, reduce_scatter=ring_reduce_scatter, all_gather=ring_all_gather):
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
