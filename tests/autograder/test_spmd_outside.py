@@ -207,6 +207,33 @@ def test_a_function_of_the_students_gets_one_of_the_checks_that_calls_it_back(ke
     assert hint(check) is None
 
 
+FORGED = {
+    "no run": "course.spmd.spmd = lambda *args, **kwargs: 3",
+    "no trace": "course.spmd._simulated = lambda *args: ([], [1] * 4, {'bytes_sent': 5})",
+    "a part missing": "Trace.plain = lambda self: {'ranks': 4, 'link_bytes': self.link_bytes}",
+    "another type": "Trace.plain = lambda self: {**real(self), 'bytes_sent': 'many'}",
+    "other shapes": "Trace.plain = lambda self: {**real(self), 'bytes_sent': np.zeros(10**6, np.int64)}",
+    "no end": "Trace.plain = lambda self: {**real(self), 'endings': [[]] * 2_000_000}",
+    "objects": "Trace.plain = lambda self: {**real(self), 'steps': object()}",
+    "a method": "Trace.plain = lambda self: {**real(self), 'timeline': 1}",
+}
+
+
+@pytest.mark.parametrize("forgery", FORGED.values(), ids=FORGED)
+def test_a_forged_run_is_a_failed_check_and_nothing_more(kernel, hint, forgery):
+    setting = (
+        "import course.spmd\nfrom course.comm.trace import Trace\nreal, given = Trace.plain, dict(vars(course.spmd))\n"
+    )
+    kernel.run(setting + forgery, 10)
+    check = RUN.format("ring") + "assert run.trace.bytes_sent[2] == 24"
+    told = hint(check)
+    kernel.run("Trace.plain = real\nvars(course.spmd).update(given)", 10)
+    assert any(words in told for words in ("could not be used", "cannot be looked at", "more than a million parts")), (
+        told
+    )
+    assert hint(check) is None
+
+
 @pytest.fixture(scope="module")
 def engines(kernel):
     kernel.run("from course import cluster\ncluster.start(2)", 120)
