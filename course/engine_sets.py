@@ -10,11 +10,12 @@ import os
 import secrets
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,6 +29,7 @@ SECONDS_TO_COUNT = 20  # GPUs; a driver that does not answer has none
 SECONDS_TO_SIGNAL = 1  # an engine that a profile started
 SECONDS_TO_LEAVE = 15  # for ipcluster to end what it has on other machines
 TRIES = 3  # an engine that ends so often in a row before it is ready is not started again
+PORTS = 30  # a controller uses 18
 HEARTBEAT = 50  # milliseconds; an engine becomes known by it, so a slow one is a slow start
 
 ENDS = {
@@ -160,6 +162,7 @@ class EngineSet:
             f"--HeartMonitor.period={HEARTBEAT}",
             # A busy machine may miss many; an engine that really ends is noticed by the supervisor.
             "--HeartMonitor.max_heartmonitor_misses=100000",
+            f"--ports={_free_ports()}",
             "--usethreads",
             "--nodb",
             "--log-level=WARN",
@@ -501,6 +504,20 @@ def _start_counting_gpus():
         return {"CUDA_VISIBLE_DEVICES": ",".join(map(str, range(len(gpus))))} if gpus else {}
 
     return answer
+
+
+def _free_ports():
+    """A range of free ports, as "20000-20029", for the controller.
+
+    By itself it asks the system for free ports, which gives the same to others before the controller has used them.
+    These are not among those that the system gives away.
+    """
+    while True:
+        first = 10_000 + secrets.randbelow(22_000)  # not `random`: a notebook may have seeded that
+        with suppress(OSError), ExitStack() as bound:
+            for port in range(first, first + PORTS):
+                bound.enter_context(socket.socket()).bind(("127.0.0.1", port))
+            return f"{first}-{first + PORTS - 1}"
 
 
 def _engines(ranks):
