@@ -21,6 +21,7 @@ import time
 from course.comm import hang, wire
 from course.comm.trace import Trace
 from course.comm.worker import work
+from course.engines import Interrupted
 from course.errors import Problem
 
 PAUSE = 0.05  # seconds between looks at what sends no message
@@ -106,7 +107,7 @@ class Watch:
             self.close()
         if interrupted:
             print(hang.explain(states).text())
-            raise KeyboardInterrupt
+            raise Interrupted("Interrupted: the ranks have stopped too.")
         is_good = all(peer.ended and peer.ended[0] == "returned" for peer in self.peers)
         seconds = max(peer.at for peer in self.peers) if is_good else ended - self.began
         trace = Trace([peer.record for peer in self.peers], self.carrier, 0.0, seconds)
@@ -167,7 +168,9 @@ class Watch:
         for loss in self.engines.losses():
             self.has_died(loss.rank, f"its engine {loss.fate}")
         for peer in self.peers:
-            if peer.broken_at and time.monotonic() > peer.broken_at + SECONDS_TO_HEAR:
+            if peer.broken_at and self.engines.launcher == "mpi" and self.failed_at:
+                self.has_died(peer.rank, "MPI ended it together with the others")
+            elif peer.broken_at and time.monotonic() > peer.broken_at + SECONDS_TO_HEAR:
                 self.has_died(peer.rank, "its connection to the notebook broke")
 
     def accept(self):
@@ -275,11 +278,15 @@ class Watch:
                 self.hear(PAUSE)
             for peer in self.active():
                 self.interrupt(peer)
+        lost = [peer.rank for peer in self.peers if peer.ended and peer.ended[0] == "died"]
         if self.active():
+            lost += [peer.rank for peer in self.active()]
             self.engines.restart([peer.rank for peer in self.active()])
         for peer in self.peers:
             peer.say("bye")
         self.engines.until_whole()
+        if lost:
+            print(f"Started anew: {_engines(lost, self.engines)}. What was defined there is gone.")
         for peer, call in zip(self.peers, calls, strict=True):
             if peer.ended and peer.ended[0] != "died":
                 call.wait(SECONDS_TO_SEND)
@@ -304,6 +311,16 @@ class Watch:
         if self.directory:
             for path in self.directory.glob(f"{self.name}*"):
                 path.unlink(missing_ok=True)
+
+
+def _engines(ranks, engines):
+    """'engine 2', 'engines 0 and 2'."""
+    if engines.launcher == "mpi":
+        return f"all {len(engines)} MPI ranks"
+    numbers = [str(rank) for rank in sorted(ranks)]
+    if len(numbers) == 1:
+        return f"engine {numbers[0]}"
+    return f"engines {', '.join(numbers[:-1])} and {numbers[-1]}"
 
 
 def _moves(source, dest):
