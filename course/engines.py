@@ -116,6 +116,11 @@ class Engines(ipyparallel.DirectView):
         return self._set.on_this_machine
 
     @property
+    def launcher(self):
+        """"mpi" where the engines are the ranks of one MPI program, of which none outlives another; else None."""
+        return self._set.launcher
+
+    @property
     def forked(self):
         """Whether they were forked from one warm process, so that they start fast and share memory."""
         return all(group.process.forked for group in self._set.groups) if self._set.groups else False

@@ -55,6 +55,8 @@ def spmd(function, *args, ranks=None, carrier="local", timeout=None, faults=(), 
     Raises RunFailed, at once when all ranks are stuck and otherwise after the time limit, and Problem for arguments
     that make no sense. The engines can be used at once after either.
     """
+    if not callable(function):
+        raise Problem(f"spmd runs a function, not {function!r}: write spmd(f, xs), not spmd(f(...), xs).")
     network = _network(carrier)
     ranks = _ranks(args, ranks, network)
     seconds = _seconds(timeout, ranks, network)
@@ -62,8 +64,6 @@ def spmd(function, *args, ranks=None, carrier="local", timeout=None, faults=(), 
         faults = fault_kinds.checked(faults, ranks)
     except (ValueError, TypeError) as error:
         raise Problem(f"spmd: {error}") from None
-    if not callable(function):
-        raise Problem(f"spmd runs a function, not {function!r}: write spmd(f, xs), not spmd(f(...), xs).")
     its_args = [tuple(each[rank] for each in args) for rank in range(ranks)]
     if network:
         states, values, trace = _simulated(network, function, its_args, kwargs, seconds, faults)
@@ -158,6 +158,8 @@ def _on_engines(carrier, function, args, kwargs, seconds, faults):
             f"{len(args)} ranks need as many engines, and {len(engines)} are running: cluster.start({len(args)}), or "
             'carrier="simulated".'
         )
+    if carrier == "mpi" and engines.launcher != "mpi":
+        raise Problem(f'carrier="mpi" needs engines that are MPI ranks: cluster.start({len(args)}, launcher="mpi").')
     engines.until_whole()
     for loss in engines.losses():
         print(f"{loss.text} It was started anew before this run; what it knew is gone.")

@@ -11,7 +11,7 @@ A carrier has `rank`, `size` and
     wait(transfers)     return when all are done; raises what went wrong with one of them
     now()               seconds on the carrier's clock
     sleep(seconds)      let time pass
-    compute(s, added)   computing that takes `s` seconds and adds `added` bytes, where computing is declared
+    compute(s, added)   computing that takes `s` seconds and adds `added` bytes, where that is declared: returns whether
     die()               end this rank without a word
 """
 
@@ -148,11 +148,11 @@ class Communicator:
         seconds: of computing. added: bytes that were added up; the simulated network says what one costs.
         On real ranks computing takes the time that it takes, and this does nothing.
         """
+        if seconds < 0 or added < 0:
+            raise ValueError(f"computing takes 0 seconds or more and adds 0 bytes or more, not {seconds} and {added}.")
         start = self._carrier.now()
-        self._carrier.compute(seconds, added)
-        end = self._carrier.now()
-        if end > start:
-            self._recorder.call("compute", -1, 0, start, start, end)
+        if self._carrier.compute(seconds, added):
+            self._recorder.call("compute", -1, 0, start, start, self._carrier.now())
 
     def _begin(self):
         """The beginning of each call: what faults there are at this point."""

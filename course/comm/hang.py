@@ -14,6 +14,7 @@ import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
 
+MOST_LINES = 16  # of a report's text
 BARRIER = -1  # the tag of a barrier's messages; those of users are from 0
 MOST_SAID = 2000  # characters of an exception's message
 COURSE = str(Path(__file__).parent.parent)
@@ -102,11 +103,15 @@ class Report:
     ring: list
 
     def text(self):
-        """All of it, the cause first."""
-        around = " → ".join(map(str, [*self.ring, *self.ring[:1]]))
-        return "\n".join(
-            [self.cause, *(f"  {line}" for line in self.lines), *([f"  ring of waits: {around}"] if around else [])]
-        )
+        """All of it, the cause first; of many ranks only the first lines."""
+        lines = [f"  {line}" for line in self.lines[:MOST_LINES]]
+        if len(self.lines) > MOST_LINES:
+            lines.append(f"  … and {len(self.lines) - MOST_LINES} more ranks: see the lines of this error's report")
+        if self.ring:
+            ring = [*self.ring, self.ring[0]]
+            shown = ring if len(ring) <= MOST_LINES else [*ring[: MOST_LINES - 2], "…", *ring[-2:]]
+            lines.append("  ring of waits: " + " → ".join(map(str, shown)))
+        return "\n".join([self.cause, *lines])
 
 
 def explain(states, limit=None):
@@ -215,8 +220,7 @@ def _around(ring, by_rank):
         next(p for p in by_rank[rank].pending if p.peer == onward)
         for rank, onward in zip(ring, [*ring[1:], ring[0]], strict=True)
     ]
-    *first, last = sorted(ring)
-    names = f"{', '.join(map(str, first))} and {last}"
+    names = _listed([str(rank) for rank in sorted(ring)])
     if all(step.sends for step in steps):
         return (
             f"Ranks {names} all send and none of them receives: a send returns only when its message has been taken. "
@@ -240,7 +244,14 @@ def _ranks(states, one="was", more="were"):
     numbers = [str(state.rank) for state in states]
     if len(numbers) == 1:
         return f"Rank {numbers[0]} {one}"
-    return f"Ranks {', '.join(numbers[:-1])} and {numbers[-1]} {more}"
+    return f"Ranks {_listed(numbers)} {more}"
+
+
+def _listed(names):
+    """'0, 1 and 2'; of many names the first and the last."""
+    if len(names) > MOST_LINES:
+        names = [*names[:3], "…", names[-1]]
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _capital(text):

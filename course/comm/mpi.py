@@ -38,7 +38,7 @@ class Mpi(Carrier):
         self.receives = [deque() for _ in range(size)]  # without a message, by source
         self.arrived = [deque() for _ in range(size)]  # headers without a receive
         self.requests, self.handlers = [], []  # what MPI is doing, and what to do when it has done that
-        self.held = []  # sends that set out later
+        self.held = [deque() for _ in range(size)]  # sends that set out later, and those behind them, by dest
 
     def meet(self, addresses, number):
         first = number % RUNS * TAGS
@@ -67,10 +67,17 @@ class Mpi(Carrier):
         if not transfer.sends:
             self.receives[transfer.peer].append(transfer)
             self.match(transfer.peer)
-        elif transfer.not_before > self.now():
-            self.held.append(transfer)
         else:
-            self.send(transfer)
+            self.held[transfer.peer].append(transfer)
+            self.let_go(transfer.peer)
+
+    def let_go(self, dest):
+        """Send what need not wait any more; returns whether there was anything."""
+        queue, some = self.held[dest], False
+        while queue and queue[0].not_before <= self.now():
+            some = True
+            self.send(queue.popleft())
+        return some
 
     def send(self, transfer):
         """Begin to send header and payload."""
@@ -137,11 +144,9 @@ class Mpi(Carrier):
                 del self.requests[index], self.handlers[index]
             for handle in done:
                 handle()
-        while self.held and min(transfer.not_before for transfer in self.held) <= self.now():
-            some = True
-            transfer = min(self.held, key=lambda each: each.not_before)
-            self.held.remove(transfer)
-            self.send(transfer)
+        for dest in range(self.size):
+            if self.held[dest] and self.let_go(dest):
+                some = True
         return some
 
     def something_to_do(self, seconds, control):
@@ -167,7 +172,7 @@ class Mpi(Carrier):
                 time.sleep(SLEEP)
 
     def is_later(self):
-        return bool(self.held)
+        return any(self.held)
 
     def release(self):
         """Let go of what will never be done."""

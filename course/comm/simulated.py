@@ -51,7 +51,7 @@ class Simulated:
 
     def __post_init__(self):
         if self.alpha < 0 or self.beta <= 0 or self.gamma < 0:
-            raise ValueError("alpha and gamma are at least 0 seconds, beta is more than 0 bytes a second.")
+            raise Problem("Simulated: alpha and gamma are at least 0 seconds, and beta is more than 0 bytes a second.")
 
 
 class Stopped(greenlet.GreenletExit):
@@ -279,6 +279,7 @@ class Rank:
 
     def compute(self, seconds, added):
         self.sleep(seconds + added * self.simulation.network.gamma)
+        return True
 
     def die(self):
         self.doing, self.error = "died", ("", "a fault ended it.")

@@ -7,16 +7,16 @@ from course import cluster
 RANKS = 4  # a test may use as many
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def stopped_in_the_end():
     yield
     cluster.stop()
 
 
-@pytest.fixture(scope="module", params=["simulated", "local"])
+@pytest.fixture(scope="session", params=["simulated", "local", "torch", "mpi"])
 def carrier(request):
     """The name of a carrier that can be used now."""
-    if request.param == "local":
+    if request.param != "simulated":
         request.getfixturevalue("stopped_in_the_end")
-        cluster.start(RANKS)
+        cluster.start(RANKS, launcher="mpi" if request.param == "mpi" else None)
     return request.param

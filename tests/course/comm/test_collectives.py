@@ -15,8 +15,8 @@ from course.spmd import spmd
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # as a notebook's functions are; engines see no tests
 
-MOST = {"simulated": 9, "local": 4}
-EXAMPLES = {"simulated": 150, "local": 8}  # a run on engines takes some 30 ms
+MOST = {"simulated": 9, "local": 4, "torch": 4, "mpi": 4}
+EXAMPLES = {"simulated": 150, "local": 8, "torch": 4, "mpi": 4}  # a run on engines takes some 30 ms
 
 
 @pytest.fixture(scope="module")

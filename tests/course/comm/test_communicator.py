@@ -320,3 +320,9 @@ def test_declared_computing_takes_no_time_where_computing_takes_its_own(carrier)
     run = spmd(lambda comm: comm.compute(5.0, added=8), ranks=2, carrier=carrier)
     assert run == [None, None]
     assert (run.trace.seconds == 5) == (carrier == "simulated")
+
+
+@pytest.mark.parametrize("cost", [{"seconds": -1}, {"added": -8}])
+def test_computing_that_gives_time_back_is_refused(carrier, cost):
+    failed = failure(lambda comm, cost: comm.compute(**cost), ranks=2, carrier=carrier, cost=cost)
+    assert "computing takes 0 seconds or more" in failed.report.cause

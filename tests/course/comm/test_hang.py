@@ -215,3 +215,12 @@ def test_an_error_is_told_with_its_cause_and_line_and_the_ranks_are_usable_after
     stuck = [line for line in text[1:4] if " waits " in line or " raised " in line or " computes" in line]
     assert stuck and all(f"of `{function.__name__}`" in line and "test_hang.py, line" in line for line in stuck)
     assert spmd(lambda comm: comm.barrier() or comm.rank, ranks=3, carrier=carrier) == [0, 1, 2]
+
+
+def test_of_many_ranks_the_report_shows_a_few_lines_and_the_cause_names_the_first_and_the_last():
+    states = [sends(rank, (rank + 1) % 300) for rank in range(300)]
+    report = explain(states)
+    assert report.cause.startswith("Ranks 0, 1, 2, … and 299 all send")
+    assert len(report.text().splitlines()) == 1 + 16 + 2
+    assert "and 284 more ranks" in report.text()
+    assert len(report.lines) == len(report.ring) == 300

@@ -23,7 +23,7 @@ cloudpickle.register_pickle_by_value(sys.modules[__name__])  # as a notebook's f
 RANKS = 4
 NUMPY_TYPES = ["uint8", "int8", "bool", "int16", "float16", "int32", "float32", "int64", "float64", "complex64", ">f8"]
 TENSOR_TYPES = ["uint8", "bool", "float16", "bfloat16", "float32", "int64", "complex128"]
-EXAMPLES = {"simulated": 60, "local": 12}  # a run on engines takes some 30 ms
+EXAMPLES = {"simulated": 60, "local": 12, "torch": 6, "mpi": 6}  # a run on engines takes some 30 ms
 LAYOUTS = ["contiguous", "gaps", "columns first"]
 
 

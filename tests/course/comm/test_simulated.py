@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from course.comm import Simulated, simulated
+from course.errors import Problem
 from course.spmd import RunFailed, spmd
 
 # a second a message, a second 8 bytes, a second 8 bytes added
@@ -98,7 +99,7 @@ def test_an_isend_costs_its_rank_nothing_until_it_waits():
 
 @pytest.mark.parametrize("numbers", [{"alpha": -1}, {"beta": 0}, {"gamma": -1e-9}])
 def test_a_network_that_cannot_be_is_refused(numbers):
-    with pytest.raises(ValueError, match="beta is more than 0 bytes a second"):
+    with pytest.raises(Problem, match="beta is more than 0 bytes a second"):
         Simulated(**numbers)
 
 
