@@ -524,7 +524,8 @@ for size in range(1, 10):
 # `total[...] = x`.
 #
 # The two halves are arguments, yours unless others are given. (The first check gives two others, which send from each
-# rank straight to each other. So a mistake in your halves is not held against you twice.)
+# rank straight to each other. So a mistake in your halves is not held against you twice.) Python looks such a default
+# up when the cell runs: if you change a half later, run the cell of `ring_allreduce` again.
 
 
 # %%
@@ -624,7 +625,8 @@ def counted(size, shape, dtype):
     for rank in range(size):
         got = np.asarray(run[rank])
         assert got.shape == shape and np.array_equal(got, right), (
-            f"{what} rank {rank} should have\n{right}\nyours has\n{got}\nIf a check above still fails, mend that first."
+            f"{what} rank {rank} should have\n{right}\nyours has\n{got}\nIf a check above still fails, mend that "
+            "first. If none does, run the cell of ring_allreduce again: it may still have an older half."
         )
         assert got.dtype == dtype, f"{what} the dtype was {np.dtype(dtype)} and is now {got.dtype}."
     links = np.asarray(run.trace.link_messages)
@@ -1223,8 +1225,8 @@ for name, function in {"whole chunks": ring_reduce_scatter, "halves": overlap_re
 # ## Step 7. The same function elsewhere, and a slow rank
 #
 # Your ring does not know what carries its messages. Here it runs on a cluster that nobody in the room has: Gigabit
-# Ethernet ($\alpha$ = 10 microseconds, $\beta$ = 0.1 GB a second), 64 KB of gradients, up to 256 ranks, and your
-# formula beyond.
+# Ethernet ($\alpha$ = 10 microseconds, $\beta$ = 0.1 GB a second), 64 KB of gradients, 256 ranks (1,024 if you
+# wait a little), and your formula.
 
 # %% measure
 # For show: one all-reduce of 64 KB on many simulated ranks. With most = 1024 it takes some 40 seconds: the ring alone
@@ -1340,7 +1342,8 @@ def average_at_server(comm, gradients, rows):
 
 # %% [markdown]
 # Write the training that every rank runs. One step: the gradients of this rank's rows; their average over all ranks, by
-# one call of `average`; then each weight array $w$ becomes $w - \gamma g$, in a new array.
+# one call of `average`; then each weight array $w$ becomes $w - \gamma g$, in a new array. Here $\gamma$ is the
+# learning rate again, as in labs 1 and 2.
 
 
 # %% task train
