@@ -19,19 +19,12 @@ from contextlib import contextmanager
 import ipyparallel
 from ipyparallel.client.magics import ParallelMagics
 
-from course.errors import Problem
+from course.errors import Interrupted, Problem
 
 SECONDS_TO_HEED = 2  # an interrupt; after that an engine is killed
 PAUSE = 0.4  # seconds between interrupts
 SECONDS_TO_DUMP = 1  # a stack
 FRAME = re.compile(r'  File "(.*)", line (\d+) in (.*)')
-
-
-class Interrupted(KeyboardInterrupt):
-    """The interrupt button was pressed; what became of the engines, in one sentence."""
-
-    def _render_traceback_(self):
-        return [str(self)]
 
 
 class Client(ipyparallel.Client):
@@ -117,7 +110,7 @@ class Engines(ipyparallel.DirectView):
 
     @property
     def launcher(self):
-        """"mpi" where the engines are the ranks of one MPI program, of which none outlives another; else None."""
+        """ "mpi" where the engines are the ranks of one MPI program, of which none outlives another; else None."""
         return self._set.launcher
 
     @property

@@ -38,12 +38,12 @@ class Run(list):
 class RunFailed(Problem):
     """A run that did not end well: the root cause, and a line a rank.
 
-    report: hang.Report. trace: the Trace up to there.
+    report: hang.Report. trace: the Trace up to there. call: how it was run, in words.
     """
 
-    def __init__(self, report, trace):
-        super().__init__(report.text())
-        self.report, self.trace = report, trace
+    def __init__(self, report, trace, call):
+        super().__init__(f"{report.text()}\n  run: {call}")
+        self.report, self.trace, self.call = report, trace, call
 
 
 def spmd(function, *args, ranks=None, carrier="local", timeout=None, faults=(), **kwargs):
@@ -66,13 +66,13 @@ def spmd(function, *args, ranks=None, carrier="local", timeout=None, faults=(), 
         raise Problem(f"spmd: {error}") from None
     its_args = [tuple(each[rank] for each in args) for rank in range(ranks)]
     if network:
-        states, values, trace = _simulated(network, function, its_args, kwargs, seconds, faults)
+        states, values, trace, is_late = _simulated(network, function, its_args, kwargs, seconds, faults)
     else:
-        states, values, trace = _on_engines(carrier, function, its_args, kwargs, seconds, faults)
+        states, values, trace, is_late = _on_engines(carrier, function, its_args, kwargs, seconds, faults)
     if all(state.doing == "returned" for state in states):
         return Run(values, trace)
     _raise_if_empty(states)
-    failed = RunFailed(hang.explain(states, seconds), trace)
+    failed = RunFailed(hang.explain(states, seconds if is_late else None), trace, _call(function, kwargs, trace))
     with contextlib.suppress(Exception):  # a picture that cannot be drawn must not stand before the report
         _show(trace)
     raise failed
@@ -129,7 +129,7 @@ def _seconds(timeout, ranks, network):
 
 
 def _simulated(network, function, args, kwargs, seconds, faults):
-    """(states, values, trace) of a run on simulated ranks."""
+    """(states, values, trace, whether the time limit ended it) of a run on simulated ranks."""
     args = [_own(each) for each in args]
     simulation = Simulation(network, function, args, [_own(kwargs) for _ in args], faults)
     simulation.run(seconds)
@@ -142,11 +142,11 @@ def _simulated(network, function, args, kwargs, seconds, faults):
         alpha=network.alpha,
         beta=network.beta,
     )
-    return simulation.states, simulation.values, trace
+    return simulation.states, simulation.values, trace, simulation.stop == "time"
 
 
 def _on_engines(carrier, function, args, kwargs, seconds, faults):
-    """(states, values, trace) of a run on the running engines."""
+    """(states, values, trace, whether the time limit ended it) of a run on the running engines."""
     from course import cluster
     from course.comm.watch import Watch
 
@@ -184,7 +184,25 @@ def _raise_if_empty(states):
         if state.error[0] == "NotImplementedError":
             empty = NotImplementedError(state.error[1])
             empty.place = state.place  # by which course/notebook.py names the task
+            empty._render_traceback_ = lambda error=state.error[1], place=state.place: [
+                f"{error} ({place.text()})" if place else error
+            ]
             raise empty
+
+
+def _call(function, kwargs, trace):
+    """'ring(comm, …, root=2) on 6 simulated ranks'."""
+    given = [f"{name}={_short(value)}" for name, value in kwargs.items()]
+    name = getattr(function, "__name__", "function")
+    return f"{name}({', '.join(['comm', '…', *given])}) on {trace.ranks} ranks, carrier {trace.carrier}"
+
+
+def _short(value):
+    """A value in few characters."""
+    if callable(value):
+        return getattr(value, "__name__", type(value).__name__)
+    text = repr(value)
+    return text if len(text) <= 30 and "\n" not in text else type(value).__name__
 
 
 def _show(trace):

@@ -133,6 +133,8 @@ def _plain_dtype(dtype):
 def _as_tensor(given):
     """`given`, if it is a dense tensor."""
     torch = sys.modules.get("torch")
+    if given is None:
+        raise TypeError("a message is an array, and this is None: the rank has none, or a function returned nothing.")
     if torch is None or not isinstance(given, torch.Tensor):
         raise TypeError(
             f"a message is a NumPy array or a torch tensor, not a {type(given).__name__}: "

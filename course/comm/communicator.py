@@ -232,6 +232,10 @@ class Communicator:
                 del self._held[dest]
                 self._carrier.start(held)
 
+    def _begun(self, besides):
+        """The transfers that were begun and are not done, besides these."""
+        return [r._transfer for r in self._open if r._transfer.done is None and r._transfer not in besides]
+
     def _finish(self):
         """The end of the rank's function: every request must have been waited for, as MPI demands."""
         for request in self._open:

@@ -63,13 +63,15 @@ class State:
 
     doing: "returned", "raised", "died" (its process or, by a fault, its thread ended), "waits", "computes", "ready"
     (it could go on, and it is not its turn), or "absent" (its engine never came to begin).
-    pending: what it waits for. seconds: for how long, None where that has no meaning. place: where it is or raised.
+    pending: what it waits for. begun: what it has begun besides, and not waited for. seconds: for how long it waits,
+    None where that has no meaning. place: where it is or raised.
     error: its exception as (type, message), or how it died as ("", words). at: when it ended, on the carrier's clock.
     """
 
     rank: int
     doing: str
     pending: list = field(default_factory=list)
+    begun: list = field(default_factory=list)
     seconds: float | None = None
     place: Place | None = None
     error: tuple = ("", "")
@@ -79,7 +81,8 @@ class State:
         """One line."""
         place = f" ({self.place.text()})" if self.place else ""
         if self.doing == "raised":
-            return f"rank {self.rank} raised {': '.join(filter(None, self.error))}{place}"
+            error = ": ".join(filter(None, self.error)).replace("\n", " ")
+            return f"rank {self.rank} raised {error}{place}"
         if self.doing == "died":
             return f"rank {self.rank} died: {self.error[1]}{place}"
         if self.doing == "computes":
@@ -115,7 +118,10 @@ class Report:
 
 
 def explain(states, limit=None):
-    """The Report on a run that ended with these states, because it was stuck or, else, after `limit` seconds."""
+    """The Report on a run that ended with these states, because it was stuck or, where `limit` is given, too slow.
+
+    limit: the time limit, in seconds.
+    """
     ring = find_ring(states)
     lines = [state.text() for state in states]
     return Report(_cause(states, ring, limit), lines, ring)
@@ -153,6 +159,11 @@ def _cause(states, ring, limit):
             f"{_ranks(computing)} still computing after {limit:g} seconds, the time limit: does a loop never end? (If "
             "it only takes long: timeout=60 gives it a minute.)"
         )
+    if limit:
+        return (
+            f"The ranks were still exchanging messages after {limit:g} seconds, the time limit. (If it only takes "
+            "long: timeout=60 gives it a minute.)"
+        )
     waiting = [state for state in states if state.doing == "waits"]
     by_rank = {state.rank: state for state in states}
     for explanation in (_dropped, _wrong_tag, _to_itself, _barrier, _peer_has_returned):
@@ -160,9 +171,7 @@ def _cause(states, ring, limit):
             for pending in state.pending:
                 if cause := explanation(state, pending, by_rank[pending.peer], by_rank):
                     return cause
-    if ring:
-        return _around(ring, by_rank)
-    return f"The ranks were still exchanging messages after {limit:g} seconds, the time limit."
+    return _around(ring, by_rank) if ring else "The ranks wait for one another."
 
 
 def _dropped(state, pending, peer, by_rank):
@@ -174,7 +183,7 @@ def _dropped(state, pending, peer, by_rank):
 def _wrong_tag(state, pending, peer, by_rank):
     if pending.sends or pending.tag == BARRIER:
         return ""
-    for other in peer.pending:
+    for other in [*peer.pending, *peer.begun]:
         if other.sends and other.peer == state.rank and other.tag not in (pending.tag, BARRIER):
             return (
                 f"The tags differ: rank {state.rank} receives from rank {peer.rank} with tag {pending.tag}, and rank "

@@ -27,7 +27,7 @@ import greenlet
 
 from course.comm import hang
 from course.comm.communicator import Communicator, MessageMismatch, check_fit
-from course.errors import Problem
+from course.errors import Interrupted, Problem
 
 FULL_TRACE_UP_TO = 64  # ranks; beyond, times of every call would fill the memory
 COMM = str(Path(__file__).parent)
@@ -80,7 +80,7 @@ class Simulation:
     def run(self, seconds):
         """Run until every rank has ended, or nothing can move any more, or `seconds` of real time are over.
 
-        Raises KeyboardInterrupt where the interrupt button was pressed.
+        Raises Interrupted where the interrupt button was pressed.
         """
         self.hub = greenlet.getcurrent()
         printed = Prompter(sys.stdout, self.ranks)
@@ -95,7 +95,7 @@ class Simulation:
                 self.end_all()
             printed.end()
         if interrupted:
-            raise KeyboardInterrupt
+            raise Interrupted("Interrupted: the ranks have stopped too.")
 
     def serve(self):
         """Let ranks run, one after the other, until none can."""
@@ -162,7 +162,8 @@ class Rank:
         pending = [hang.pending_of(transfer) for transfer in self.waiting if transfer.done is None]
         doing = "computes" if self.thread is self.simulation.computing else "waits" if pending else "ready"
         frame = self.thread.gr_frame  # None before its first turn
-        return hang.State(self.rank, doing, pending, place=frame and hang.here(frame))
+        begun = [hang.pending_of(transfer) for transfer in self.comm._begun(self.waiting)]
+        return hang.State(self.rank, doing, pending, begun, place=frame and hang.here(frame))
 
     def record(self):
         """What its recorder took down, with what it was doing at the end; asked for after `state`."""

@@ -18,11 +18,10 @@ import socket
 import threading
 import time
 
-from course.comm import hang, wire
+from course.comm import communicator, hang, wire
 from course.comm.trace import Trace
 from course.comm.worker import work
-from course.engines import Interrupted
-from course.errors import Problem
+from course.errors import Interrupted, Problem
 
 PAUSE = 0.05  # seconds between looks at what sends no message
 SECONDS_TO_SETTLE = 1  # after a rank has failed, for the others to say what they wait for
@@ -41,6 +40,7 @@ class Peer:
         self.rank = rank
         self.connection = self.pid = self.address = None
         self.waits = None  # (version, pending, place, since) of the wait that it told of and is still in
+        self.begun = []  # what it has begun besides
         self.still = None  # (question, version): what it said last when asked whether it still waits
         self.links = NO_LINKS
         self.ended = None  # (doing, error, place)
@@ -80,11 +80,14 @@ class Watch:
         self.directory = engines.directory if engines.on_this_machine else None
         self.selector = selectors.DefaultSelector()
         self.asked, self.question = None, 0  # what the ranks were asked last: [(rank, version of its wait)]
-        self.has_begun = False
+        self.has_begun = self.is_late = False
         self.failed_at = None  # when the first rank raised or died
 
     def run(self, seconds):
-        """Run; returns (states, values, trace). Raises KeyboardInterrupt after the interrupt button."""
+        """Run; returns (states, values, trace, whether the time limit ended it).
+
+        Raises Interrupted after the interrupt button.
+        """
         interrupted = False
         self.listener, address = wire.listen(self.directory, self.name)
         self.selector.register(self.listener, selectors.EVENT_READ)
@@ -101,7 +104,7 @@ class Watch:
                     states = [self.state(peer, ended) for peer in self.peers]
                     self.end_all(calls)
                     for state, peer in zip(states, self.peers, strict=True):
-                        if state.doing == "computes" and state.place is None and peer.ended:
+                        if state.place is None and state.doing == "computes" and peer.ended:
                             state.place = peer.ended[2]
         finally:
             self.close()
@@ -111,7 +114,7 @@ class Watch:
         is_good = all(peer.ended and peer.ended[0] == "returned" for peer in self.peers)
         seconds = max(peer.at for peer in self.peers) if is_good else ended - self.began
         trace = Trace([peer.record for peer in self.peers], self.carrier, 0.0, seconds)
-        return states, [peer.value for peer in self.peers], trace
+        return states, [peer.value for peer in self.peers], trace, self.is_late
 
     def launch(self, address):
         """Ask each engine to be a rank; returns the calls."""
@@ -127,7 +130,8 @@ class Watch:
         """Until all have ended, or one has failed and the others have settled, or all are stuck, or it is late."""
         while not all(peer.ended for peer in self.peers):
             now = time.monotonic()
-            if now > deadline or self.has_settled(now) or self.is_stuck():
+            self.is_late = now > deadline
+            if self.is_late or self.has_settled(now) or self.is_stuck():
                 return
             self.hear(PAUSE)
 
@@ -231,7 +235,7 @@ class Watch:
     def note(self, peer, kind, *content):
         """Note what a rank says about itself."""
         if kind == "waits":
-            *waits, peer.links = content
+            *waits, peer.begun, peer.links = content
             peer.waits = tuple(waits)
         elif kind == "goes on":
             peer.waits = None
@@ -259,12 +263,13 @@ class Watch:
             return hang.State(peer.rank, doing, place=place, error=error, at=peer.at)
         if peer.waits:
             _, pending, place, since = peer.waits
-            return hang.State(peer.rank, "waits", pending, now - self.began - since, place)
+            return hang.State(peer.rank, "waits", pending, peer.begun, now - self.began - since, place)
         if not self.has_begun:
             return hang.State(peer.rank, "ready" if peer.connection else "absent")
         stack = self.engines.stack(peer.rank) or []
         place = next((hang.Place(*frame) for frame in stack if hang.is_theirs(frame[0])), None)
-        return hang.State(peer.rank, "computes", place=place)
+        is_in_a_call = any(filename == communicator.__file__ for filename, *_ in stack)
+        return hang.State(peer.rank, "ready" if is_in_a_call else "computes", place=place)
 
     def end_all(self, calls):
         """End what still runs: by word, by interrupt, by force; returns when the engines can be used again."""

@@ -62,7 +62,7 @@ class _Life:
             return  # the run was over before all ranks were here
         *where, faults = content
         self.carrier.join(*where)
-        comm = Communicator(self.carrier, faults)
+        comm = self.reporter.comm = Communicator(self.carrier, faults)
         with self.interrupts_for_the_function():
             ended = self.ended(comm)
             self.tell(ended, comm)
@@ -162,7 +162,7 @@ class Reporter:
     """
 
     def __init__(self, control):
-        self.control = control
+        self.control, self.comm = control, None
         self.transfers, self.since = (), None  # of the wait that lasts
         self.version, self.is_told, self.is_over = 0, False, False
 
@@ -195,7 +195,9 @@ class Reporter:
         self.version += 1
         self.is_told = True
         pending = [hang.pending_of(transfer) for transfer in self.unfinished()]
-        self.control.send("waits", self.version, pending, hang.here(sys._getframe()), self.since, carrier.links())
+        begun = [hang.pending_of(transfer) for transfer in self.comm._begun(self.transfers)]
+        place = hang.here(sys._getframe())
+        self.control.send("waits", self.version, pending, place, self.since, begun, carrier.links())
 
     def unfinished(self):
         """The transfers without which the rank cannot go on."""

@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
+from course.comm import Delay
 from course.spmd import RunFailed, spmd
+
+
+def failure(function, ranks, carrier, **options):
+    with pytest.raises(RunFailed) as caught:
+        spmd(function, ranks=ranks, carrier=carrier, **options)
+    return caught.value
 
 
 def told(function, carrier, **options):
@@ -52,7 +59,7 @@ def test_ranks_in_a_circle_are_named_in_rising_order(carrier):
 
     report = told(program, carrier)
     assert report.startswith("Ranks 0, 1, 2 and 3 all wait to receive")
-    assert report.endswith("ring of waits: 0 → 3 → 2 → 1 → 0")
+    assert "ring of waits: 0 → 3 → 2 → 1 → 0\n" in report
 
 
 def test_the_communicator_of_an_earlier_run_says_that_it_is_over():
@@ -62,3 +69,48 @@ def test_the_communicator_of_an_earlier_run_says_that_it_is_over():
         kept[comm.rank].send(np.ones(1), dest=0)
 
     assert told(program, "simulated").startswith("Rank 0 raised Problem: this run is over")
+
+
+def test_a_receive_begun_with_another_tag_is_seen_beside_the_send_that_is_waited_for(carrier):
+    def other_tag(comm):
+        right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
+        received = comm.irecv(np.empty(1), left, tag=1)
+        sent = comm.isend(np.ones(1), right)
+        received.wait()
+        sent.wait()
+
+    assert "The tags differ" in failure(other_tag, ranks=2, carrier=carrier).report.cause
+
+
+def test_a_message_that_is_late_is_not_called_a_circle(carrier):
+    def swap(comm):
+        other = 1 - comm.rank
+        comm.sendrecv(np.ones(1), dest=other, recvbuf=np.empty(1), source=other)
+
+    if carrier == "simulated":
+        assert spmd(swap, ranks=2, carrier=carrier, faults=[Delay(0, 1, 30)]).trace.seconds > 30
+    else:
+        failed = failure(swap, ranks=2, carrier=carrier, faults=[Delay(0, 1, 30)], timeout=1)
+        assert failed.report.cause.startswith("The ranks were still exchanging messages after 1 seconds")
+
+
+def test_the_report_ends_with_how_the_function_was_run(carrier):
+    def lonely(comm, root, array, op):
+        comm.recv(array, (comm.rank + 1) % comm.size)
+
+    text = str(failure(lonely, ranks=3, carrier=carrier, root=2, array=np.zeros(100), op=np.add))
+    assert (
+        text.splitlines()[-1] == f"  run: lonely(comm, …, root=2, array=ndarray, op=add) on 3 ranks, carrier {carrier}"
+    )
+
+
+def test_an_exception_of_several_lines_keeps_to_its_rank_s_line(carrier):
+    def wordy(comm):
+        raise ValueError("one\ntwo")
+
+    assert "ValueError: one two" in failure(wordy, ranks=1, carrier=carrier).report.lines[0]
+
+
+def test_sending_none_says_that_there_is_no_array(carrier):
+    failed = failure(lambda comm: comm.send(None, 0), ranks=1, carrier=carrier)
+    assert "a message is an array, and this is None" in failed.report.cause

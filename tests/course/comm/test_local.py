@@ -207,7 +207,7 @@ def test_ranks_on_several_machines_are_joined_by_tcp(engines):
             return getattr(engines, name)
 
     xs = [(np.full(100_000, float(rank)),) for rank in range(4)]
-    states, values, trace = Watch(Elsewhere(), "local", total, xs, {}, ()).run(10)
+    states, values, trace, _ = Watch(Elsewhere(), "local", total, xs, {}, ()).run(10)
     assert [state.doing for state in states] == ["returned"] * 4
     assert all((value == 6).all() for value in values)
     assert trace.bytes_sent.sum() == 6 * 800_000
