@@ -1,10 +1,10 @@
 # task: reduce-scatter
 def ring_reduce_scatter(comm, x):
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
-    pieces = np.array_split(x, comm.size)
+    chunks = np.array_split(x, comm.size)
     for step in range(comm.size - 1):
-        mine = pieces[(comm.rank - step - 1) % comm.size]
+        mine = chunks[(comm.rank - step - 1) % comm.size]
         request = comm.irecv(np.empty_like(mine), source=left)
-        comm.send(pieces[chunk_to_send(comm.rank, step, comm.size)], dest=right)
+        comm.send(chunks[chunk_to_send(comm.rank, step, comm.size)], dest=right)
         mine += request.wait()
     return x

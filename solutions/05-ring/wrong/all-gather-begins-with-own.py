@@ -3,8 +3,8 @@
 # hint: was overwritten
 def ring_all_gather(comm, x):
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
-    pieces = np.array_split(x, comm.size)
+    chunks = np.array_split(x, comm.size)
     for step in range(comm.size - 1):
-        sent, mine = pieces[(comm.rank - step) % comm.size], pieces[(comm.rank - step - 1) % comm.size]
+        sent, mine = chunks[(comm.rank - step) % comm.size], chunks[(comm.rank - step - 1) % comm.size]
         comm.sendrecv(sent, dest=right, recvbuf=mine, source=left)
     return x

@@ -3,8 +3,8 @@
 # hint: x itself was not changed
 def ring_all_gather(comm, x):
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
-    pieces = np.array_split(x, comm.size)
+    chunks = np.array_split(x, comm.size)
     for step in range(comm.size - 1):
-        sent, place = pieces[(comm.rank + 1 - step) % comm.size], (comm.rank - step) % comm.size
-        pieces[place] = comm.sendrecv(sent, dest=right, recvbuf=room_for(pieces[place]), source=left)
-    return np.concatenate(pieces)
+        sent, place = chunks[(comm.rank + 1 - step) % comm.size], (comm.rank - step) % comm.size
+        chunks[place] = comm.sendrecv(sent, dest=right, recvbuf=room_for(chunks[place]), source=left)
+    return np.concatenate(chunks)

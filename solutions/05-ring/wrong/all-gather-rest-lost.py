@@ -3,10 +3,10 @@
 # hint: with 2 ranks
 def ring_all_gather(comm, x):
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
-    pieces = np.array_split(x, comm.size)
+    chunks = np.array_split(x, comm.size)
     length = len(x) // comm.size
-    pieces = [x[k * length : (k + 1) * length] for k in range(comm.size)]
+    chunks = [x[k * length : (k + 1) * length] for k in range(comm.size)]
     for step in range(comm.size - 1):
-        sent, mine = pieces[(comm.rank + 1 - step) % comm.size], pieces[(comm.rank - step) % comm.size]
+        sent, mine = chunks[(comm.rank + 1 - step) % comm.size], chunks[(comm.rank - step) % comm.size]
         comm.sendrecv(sent, dest=right, recvbuf=mine, source=left)
     return x

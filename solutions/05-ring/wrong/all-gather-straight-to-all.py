@@ -2,10 +2,10 @@
 # loses: all-gather-check
 # hint: to its right neighbour and to nobody else
 def ring_all_gather(comm, x):
-    pieces = np.array_split(x, comm.size)
+    chunks = np.array_split(x, comm.size)
     for distance in range(1, comm.size):
         dest, source = (comm.rank + distance) % comm.size, (comm.rank - distance) % comm.size
         comm.sendrecv(
-            pieces[(comm.rank + 1) % comm.size], dest, recvbuf=pieces[(source + 1) % comm.size], source=source
+            chunks[(comm.rank + 1) % comm.size], dest, recvbuf=chunks[(source + 1) % comm.size], source=source
         )
     return x

@@ -3,9 +3,9 @@
 # hint: added to its own place
 def overlap_reduce_scatter(comm, x):
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
-    pieces = [np.array_split(piece, 2) for piece in np.array_split(x, comm.size)]
+    chunks = [np.array_split(chunk, 2) for chunk in np.array_split(x, comm.size)]
     for step in range(comm.size - 1):
-        sent, mine = pieces[(comm.rank - step) % comm.size], pieces[(comm.rank - step - 1) % comm.size]
+        sent, mine = chunks[(comm.rank - step) % comm.size], chunks[(comm.rank - step - 1) % comm.size]
         arriving = [comm.irecv(room_for(half), source=left) for half in mine]
         leaving = [comm.isend(half, dest=right) for half in reversed(sent)]
         for half, request in zip(mine, arriving, strict=True):

@@ -3,8 +3,8 @@
 # hint: x itself was not changed
 def ring_reduce_scatter(comm, x):
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
-    pieces = np.array_split(x, comm.size)
+    chunks = np.array_split(x, comm.size)
     for step in range(comm.size - 1):
-        sent, place = pieces[(comm.rank - step) % comm.size], (comm.rank - step - 1) % comm.size
-        pieces[place] = pieces[place] + comm.sendrecv(sent, right, recvbuf=room_for(pieces[place]), source=left)
-    return np.concatenate(pieces)
+        sent, place = chunks[(comm.rank - step) % comm.size], (comm.rank - step - 1) % comm.size
+        chunks[place] = chunks[place] + comm.sendrecv(sent, right, recvbuf=room_for(chunks[place]), source=left)
+    return np.concatenate(chunks)

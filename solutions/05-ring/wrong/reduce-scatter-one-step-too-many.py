@@ -3,12 +3,12 @@
 # hint: one step too many
 def ring_reduce_scatter(comm, x):
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
-    pieces = np.array_split(x, comm.size)
+    chunks = np.array_split(x, comm.size)
     for step in range(comm.size):
-        mine = pieces[(comm.rank - step - 1) % comm.size]
+        mine = chunks[(comm.rank - step - 1) % comm.size]
         add(
             comm,
             mine,
-            comm.sendrecv(pieces[(comm.rank - step) % comm.size], right, recvbuf=room_for(mine), source=left),
+            comm.sendrecv(chunks[(comm.rank - step) % comm.size], right, recvbuf=room_for(mine), source=left),
         )
     return x

@@ -3,8 +3,8 @@
 # hint: You replaced where you must add
 def ring_reduce_scatter(comm, x):
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
-    pieces = np.array_split(x, comm.size)
+    chunks = np.array_split(x, comm.size)
     for step in range(comm.size - 1):
-        mine = pieces[(comm.rank - step - 1) % comm.size]
-        comm.sendrecv(pieces[(comm.rank - step) % comm.size], dest=right, recvbuf=mine, source=left)
+        mine = chunks[(comm.rank - step - 1) % comm.size]
+        comm.sendrecv(chunks[(comm.rank - step) % comm.size], dest=right, recvbuf=mine, source=left)
     return x

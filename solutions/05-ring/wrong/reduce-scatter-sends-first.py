@@ -3,9 +3,9 @@
 # hint: all send and none of them receives
 def ring_reduce_scatter(comm, x):
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
-    pieces = np.array_split(x, comm.size)
+    chunks = np.array_split(x, comm.size)
     for step in range(comm.size - 1):
-        mine = pieces[(comm.rank - step - 1) % comm.size]
-        comm.send(pieces[(comm.rank - step) % comm.size], dest=right)
+        mine = chunks[(comm.rank - step - 1) % comm.size]
+        comm.send(chunks[(comm.rank - step) % comm.size], dest=right)
         add(comm, mine, comm.recv(room_for(mine), source=left))
     return x

@@ -3,8 +3,8 @@
 # hint: while it was being sent
 def ring_all_gather(comm, x):
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
-    pieces = np.array_split(x, comm.size)
+    chunks = np.array_split(x, comm.size)
     for step in range(comm.size - 1):
-        sent, mine = pieces[(comm.rank + 1 - step) % comm.size], pieces[(comm.rank - step) % comm.size]
+        sent, mine = chunks[(comm.rank + 1 - step) % comm.size], chunks[(comm.rank - step) % comm.size]
         mine[...] = comm.sendrecv(sent, dest=right, recvbuf=sent, source=left)
     return x
