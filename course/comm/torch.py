@@ -44,22 +44,27 @@ class Torch(Local):
 
     def __init__(self, rank, size, reporter, secret, directory, name):
         super().__init__(rank, size, reporter, secret, directory, name)
-        self.nccl = None
+        self.store = self.nccl = None
         self.stages = {}  # id of an announcement -> (it, the transfer it stands for, torch's work)
         self.moving = []  # (work of NCCL, transfer)
         self.handed_over = {}  # (sends, peer) -> payloads so far
-        self.hosts = ["127.0.0.1"] if directory else wire.own_hosts()
-        self.store = rank == 0 and dist.TCPStore(self.hosts[0], 0, size, True, TIMEOUT, wait_for_workers=False)
-        self.address = self.address, self.hosts[0], self.store and self.store.port, _gpu()
+        self.host, port = "127.0.0.1" if directory else wire.own_hosts()[0], None
+        if directory:
+            self.store = dist.FileStore(str(directory / f"{name.rpartition('-')[0]}-store"), size)
+        elif rank == 0:
+            self.store = dist.TCPStore(self.host, 0, size, True, TIMEOUT, wait_for_workers=False, use_libuv=False)
+            port = self.store.port
+        self.address = self.address, self.host, port, _gpu()
 
     def meet(self, addresses, number):
         """Make the groups; every rank of the run is here and does the same."""
         links, hosts, ports, gpus = zip(*addresses, strict=True)
         super().meet(links, number)
-        self.store = self.store or dist.TCPStore(hosts[0], ports[0], self.size, False, TIMEOUT)
+        if self.store is None:
+            self.store = dist.TCPStore(hosts[0], ports[0], self.size, False, TIMEOUT, use_libuv=False)
         options = dist.ProcessGroupGloo._Options()
         options._timeout = TIMEOUT
-        options._devices = [dist.ProcessGroupGloo.create_device(hostname=self.hosts[0])]
+        options._devices = [dist.ProcessGroupGloo.create_device(hostname=self.host)]
         self.gloo = dist.ProcessGroupGloo(dist.PrefixStore("gloo", self.store), self.rank, self.size, options)
         if self.size > 1 and dist.is_nccl_available() and None not in gpus and len(set(gpus)) == self.size:
             # a group for each direction: within one, NCCL does what passes between two ranks one after the other

@@ -197,7 +197,8 @@ def test_a_message_larger_than_any_socket_crosses_both_ways_at_once(engines):
     assert list(run.trace.bytes_sent) == [24_000_008] * 2
 
 
-def test_ranks_on_several_machines_are_joined_by_tcp(engines):
+@pytest.mark.parametrize("carrier", ["local", "torch"])
+def test_ranks_on_several_machines_are_joined_by_tcp(engines, carrier):
     class Elsewhere:
         """The engines, as a batch system's: files of one machine are not there on another."""
 
@@ -207,7 +208,7 @@ def test_ranks_on_several_machines_are_joined_by_tcp(engines):
             return getattr(engines, name)
 
     xs = [(np.full(100_000, float(rank)),) for rank in range(4)]
-    states, values, trace, _ = Watch(Elsewhere(), "local", total, xs, {}, ()).run(10)
+    states, values, trace, _ = Watch(Elsewhere(), carrier, total, xs, {}, ()).run(10)
     assert [state.doing for state in states] == ["returned"] * 4
     assert all((value == 6).all() for value in values)
     assert trace.bytes_sent.sum() == 6 * 800_000
