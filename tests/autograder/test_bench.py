@@ -96,30 +96,36 @@ def test_a_start_that_fails_has_no_time(monkeypatch):
 
 @pytest.fixture
 def few(monkeypatch):
-    """Two errors, on simulated ranks and on engines, and three right runs beside one busy process."""
+    """Two errors on every carrier, and a few right runs beside one busy process."""
     chosen = [case for case in hang.CASES if case.name in ("all send first", "a rank exits")]
-    for name, value in {"CASES": chosen, "REPEATS": 1, "RIGHT_RUNS": 3, "BATCHES": 1, "SPINNING": 1}.items():
+    counts = {"REPEATS": 1, "RIGHT_RUNS": 3, "BATCHES": 1, "RIGHT_RUNS_OF_MPI": 2, "SPINNING": 1}
+    for name, value in ({"CASES": chosen} | counts).items():
         monkeypatch.setattr(hang, name, value)
 
 
-def test_errors_are_answered_on_both_carriers_and_right_runs_are_no_alarm(few):
+def test_errors_are_answered_on_every_carrier_and_right_runs_are_no_alarm(few):
     rows = list(hang.rows())
-    assert [(row["case"], row["carrier"]) for row in rows[:-1]] == [
+    errors = [row for row in rows if "case" in row]
+    assert [(row["case"], row["carrier"]) for row in errors] == [
         ("all send first", "simulated"),
         ("all send first", "local"),
         ("a rank exits", "local"),
+        ("all send first", "torch"),
+        ("a rank exits", "torch"),
+        ("all send first", "mpi"),
+        ("a rank exits", "mpi"),
     ]
-    for row in rows[:-1]:
+    for row in errors:
         assert row["detected"] and row["cause_first"] and row["usable_after"], row
-    assert (rows[-1]["right_runs"], rows[-1]["false_alarms"]) == (3, 0)
+    assert [(row["right_runs"], row["false_alarms"]) for row in rows if "right_runs" in row] == [(3, 0), (2, 0)]
     summary = hang.summary(rows)
     assert summary["detected"] and summary["cause_first"] and summary["usable_after"]
-    assert (summary["errors"], summary["false_alarms"]) == (3, 0)
+    assert (summary["errors"], summary["right_runs"], summary["false_alarms"]) == (7, 5, 0)
 
 
 def error(**changed):
-    good = {"case": "x", "limit": None, "detected": True, "seconds": 0.1, "cause_first": True, "usable_after": True}
-    return good | changed
+    good = {"case": "x", "carrier": "local", "limit": None, "detected": True, "seconds": 0.1}
+    return good | {"cause_first": True, "usable_after": True} | changed
 
 
 @pytest.mark.parametrize(
@@ -128,6 +134,7 @@ def error(**changed):
         (error(), 0, True),
         (error(seconds=4.5, limit=2), 0, True),
         (error(seconds=4.5), 0, False),
+        (error(seconds=4.5, carrier="mpi"), 0, True),
         (error(cause_first=False), 0, False),
         (error(detected=False), 0, False),
         (error(usable_after=False), 0, False),
