@@ -1516,8 +1516,8 @@ for i, nbytes in enumerate(sizes):
 # By the formulas the ring is never slower than the server: both have 2 (N - 1) steps, and the ring's messages are four
 # times shorter. It meets the tree at 0.8 αβ, for α = 27 microseconds and β = 5.7 GB a second at 120 KB. Measured with
 # four engines on two cores, server and tree were two to three times faster up to 100 KB, still 1.4 times at 1 MB, and
-# from 3 MB on all three were about even. The model lets all messages of a step cross at the same time at no cost to each
-# other. Here four processes share two cores and one memory. In each of the ring's steps all four must be woken in turn,
+# from 3 MB on all three were about even. The model lets all messages of a step cross at the same time at no cost to
+# each other. Here four processes share two cores and one memory. In each of the ring's steps all four must be woken in turn,
 # so a step costs more than the α of a ping-pong; and for large arrays what counts is the bytes of all ranks together,
 # which ring and server move equally many of. I would trust the model where every rank has a machine and a network card
 # of its own.
