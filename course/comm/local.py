@@ -3,13 +3,15 @@
 A rank that sends to another opens a link to it, on which its messages go one way and acknowledgements come back. The
 sender writes header and payload at once, straight from the array; the receiver reads the header, and the payload
 straight into the array of the matching receive, and acknowledges that. A message that nobody wants yet stays in the
-socket, unless another one behind it is wanted: then it is put aside. All this happens inside the calls of the
-communicator; there is no thread. Each run has links of its own, so no message of one run can turn up in the next.
+socket, unless another one behind it is wanted: then it is put aside. A large payload on one machine does not go through
+the socket where the receiver can read it from the sender's memory (`memory.py`). All this happens inside the calls of
+the communicator; there is no thread. Each run has links of its own, so no message of one run can turn up in the next.
 
 While it waits, a rank tells the notebook's end (`watch.py`) what it waits for.
 """
 
 import hmac
+import os
 import select
 import socket
 import struct
@@ -19,13 +21,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from course.comm import wire
+from course.comm import memory, wire
 from course.comm.carrier import Carrier
 from course.comm.communicator import MessageMismatch, check_fit
 
-HEADER = struct.Struct("<qqiqq24s")  # number on this link, tag, step, elements, bytes, dtype
+# number on this link, tag, step, elements, bytes that follow, address of the bytes that do not, dtype
+HEADER = struct.Struct("<qqiqqq24s")
 ACK = struct.Struct("<qid")  # number, step, when the receive was there
-HELLO = struct.Struct("<i")  # the rank that opens a link
+HELLO = struct.Struct("<iiq")  # the rank that opens a link, its process, the address of the secret in its memory
+MAY_READ = -1  # the number of the acknowledgement that says so
+FROM_MEMORY = 2**15  # bytes from which on a payload is read from memory: below it a socket is as fast
+NOTHING = np.empty(0, np.uint8)
 
 
 class Outgoing:
@@ -38,6 +44,7 @@ class Outgoing:
         self.unanswered = {}  # number -> transfer
         self.numbers = 0
         self.answer = bytearray()
+        self.reads_memory = False  # whether the other rank can read ours
 
     def push(self, now):
         """Write what the socket takes; True when nothing is left that may be written now."""
@@ -63,12 +70,15 @@ class Outgoing:
         """Make a transfer the next to be written."""
         buffer = transfer.buffer
         self.unanswered[self.numbers] = transfer
+        follows, address = buffer.nbytes, 0
+        if self.reads_memory and buffer.nbytes >= FROM_MEMORY:
+            follows, address = 0, memory.address(buffer.data)
         head = HEADER.pack(
-            self.numbers, transfer.tag, transfer.step, buffer.count, buffer.nbytes, buffer.dtype.encode()
+            self.numbers, transfer.tag, transfer.step, buffer.count, follows, address, buffer.dtype.encode()
         )
         self.numbers += 1
         self.left = [memoryview(head)]
-        if buffer.nbytes:
+        if follows:
             self.left.append(memoryview(buffer.data))
 
     def take_answers(self, finish):
@@ -85,6 +95,9 @@ class Outgoing:
             self.answer += received
             whole = len(self.answer) // ACK.size * ACK.size
             for number, step, began in ACK.iter_unpack(self.answer[:whole]):
+                if number == MAY_READ:
+                    self.reads_memory = True
+                    continue
                 transfer = self.unanswered.pop(number)
                 transfer.began = max(began, transfer.posted)
                 finish(transfer, step)
@@ -99,6 +112,7 @@ class Head(NamedTuple):
     step: int
     count: int
     nbytes: int
+    address: int
     dtype: bytes
 
 
@@ -115,6 +129,7 @@ class Incoming:
         self.payload, self.filled = None, 0  # its memory, and how much of it is there
         self.receive = None  # the receive that it is for, None where it goes aside or is refused
         self.refused = False
+        self.pid = None  # of the rank that sends
 
     def post(self, transfer):
         """A receive: match it with a message that is aside, or let it wait for the socket."""
@@ -123,7 +138,8 @@ class Incoming:
             if head.tag == transfer.tag:
                 self.aside.remove(message)
                 if self.fits(transfer, head):
-                    transfer.buffer.data[:] = payload
+                    if not head.address:
+                        transfer.buffer.data[:] = payload
                     self.acknowledge(transfer, head)
                 return
         self.posted.append(transfer)
@@ -164,7 +180,8 @@ class Incoming:
             if transfer.tag == head.tag:
                 self.posted.remove(transfer)
                 if self.fits(transfer, head):
-                    self.receive, self.payload = transfer, memoryview(transfer.buffer.data)
+                    self.receive = transfer
+                    self.payload = memoryview(NOTHING if head.address else transfer.buffer.data)
                     return
                 self.refused = True
                 break
@@ -189,11 +206,20 @@ class Incoming:
         return True
 
     def acknowledge(self, transfer, head):
-        """A receive is done: tell its sender."""
+        """The payload of a receive is there, or where it can be read: the receive is done, and its sender is told."""
+        if head.address:
+            try:
+                memory.read(self.pid, head.address, transfer.buffer.data)
+            except OSError:
+                return  # the sender has died; the notebook knows
         self.carrier.finish(transfer, max(head.step, transfer.step) + 1)
+        self.answer(head.number, transfer.result, transfer.began)
+
+    def answer(self, *content):
+        """Tell the sender."""
         with suppress(OSError):  # a sender that is gone
             self.sock.setblocking(True)  # these few bytes find room at once, unless nobody ever reads them
-            self.sock.sendall(ACK.pack(head.number, transfer.result, transfer.began))
+            self.sock.sendall(ACK.pack(*content))
             self.sock.setblocking(False)
 
 
@@ -214,6 +240,8 @@ class Local(Carrier):
 
     def meet(self, addresses, number):
         self.addresses = addresses
+        self.hello = np.frombuffer(self.secret, np.uint8)  # what the other ranks try to read
+        memory.let_siblings_read()
 
     def begin(self, transfer):
         if transfer.sends:
@@ -227,7 +255,8 @@ class Local(Carrier):
     def link_to(self, peer):
         """Open the link to a rank; one that has died gets a link without a socket, and takes nothing."""
         try:
-            sock = wire.connect(self.addresses[peer], self.secret + HELLO.pack(self.rank))
+            hello = HELLO.pack(self.rank, os.getpid(), memory.address(self.hello))
+            sock = wire.connect(self.addresses[peer], self.secret + hello)
             sock.setblocking(False)
         except OSError:
             sock = None
@@ -250,7 +279,14 @@ class Local(Carrier):
                 hello = sock.recv(len(self.secret) + HELLO.size, socket.MSG_WAITALL)
                 if hmac.compare_digest(hello[: len(self.secret)], self.secret):
                     sock.setblocking(False)
-                    self.link_from(HELLO.unpack(hello[len(self.secret) :])[0]).sock = sock
+                    self.welcome(sock, *HELLO.unpack(hello[len(self.secret) :]))
+
+    def welcome(self, sock, peer, pid, address):
+        """A link is there; say whether its sender's memory can be read."""
+        link = self.link_from(peer)
+        link.sock, link.pid = sock, pid
+        if sock.family == socket.AF_UNIX and memory.can_read(pid, address, self.secret, np.empty_like(self.hello)):
+            link.answer(MAY_READ, 0, 0.0)
 
     def progress(self):
         """Do everything that can be done without waiting."""

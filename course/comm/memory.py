@@ -1,0 +1,50 @@
+"""Reads an array straight from the memory of another process: one copy, where a socket makes two (Linux).
+
+Both processes belong to one user; where the system forbids it even so, `can_read` says so and sockets carry the bytes.
+"""
+
+import ctypes
+import os
+import sys
+
+PR_SET_PTRACER = 0x59616D61
+
+
+class Piece(ctypes.Structure):
+    """Linux's iovec."""
+
+    _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
+
+
+_libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+
+
+def let_siblings_read():
+    """Let processes below our parent read our memory, where Linux (Yama) asks each process for its leave."""
+    if _libc is not None:
+        _libc.prctl(PR_SET_PTRACER, ctypes.c_ulong(os.getppid()), 0, 0, 0)
+
+
+def address(data):
+    """Where the bytes of a contiguous array are."""
+    return data.__array_interface__["data"][0]
+
+
+def read(pid, remote, data):
+    """Fill the array `data` (uint8, shape (nbytes,)) from address `remote` of process `pid`; raises OSError."""
+    local, done = address(data), 0
+    while done < data.size:
+        here, there = (Piece(base + done, data.size - done) for base in (local, remote))
+        n = _libc.process_vm_readv(pid, ctypes.byref(here), 1, ctypes.byref(there), 1, 0)
+        if n <= 0:
+            raise OSError(ctypes.get_errno(), "the other process's memory cannot be read")
+        done += n
+
+
+def can_read(pid, remote, expected, data):
+    """Whether reading works: `expected` is what stands at address `remote`; `data` is an array of its length."""
+    try:
+        read(pid, remote, data)
+    except (OSError, AttributeError):  # not allowed, or not Linux
+        return False
+    return data.tobytes() == expected
