@@ -4,6 +4,7 @@ import ctypes
 import os
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -15,7 +16,7 @@ import pytest
 import torch
 
 from course import cluster
-from course.comm import wire
+from course.comm import memory, wire
 from course.comm.watch import Watch
 from course.errors import Problem
 from course.spmd import RunFailed, spmd
@@ -195,6 +196,38 @@ def test_a_message_larger_than_any_socket_crosses_both_ways_at_once(engines):
     assert (run[0] == 1).all()
     assert (run[1] == 0).all()
     assert list(run.trace.bytes_sent) == [24_000_008] * 2
+
+
+@pytest.mark.parametrize("from_bytes", [1, 2**62], ids=["from memory", "through sockets"])
+def test_large_messages_cross_in_any_order_of_tags_by_either_way(engines, from_bytes):
+    def overtaken(comm, from_bytes):
+        from course.comm import local
+
+        given, local.FROM_MEMORY = local.FROM_MEMORY, from_bytes
+        try:
+            if comm.rank == 0:
+                comm.send(np.zeros(1), 1)  # opens the link
+                both = [comm.isend(np.full(300_000, float(tag)), 1, tag) for tag in (1, 2)]
+                return [request.wait() for request in both]
+            comm.recv(np.zeros(1), 0)
+            return [comm.recv(np.empty(300_000), 0, tag).sum() for tag in (2, 1)]
+        finally:
+            local.FROM_MEMORY = given
+
+    run = spmd(overtaken, ranks=2, from_bytes=from_bytes)
+    assert run[1] == [600_000, 300_000]
+    assert run.trace.bytes_sent[0] == 8 + 2 * 2_400_000
+
+
+def test_memory_that_cannot_be_read_is_known_before_it_is_needed():
+    data, words = np.frombuffer(b"some words", np.uint8), b"some words"
+    room = np.empty_like(data)
+    assert memory.can_read(os.getpid(), memory.address(data), words, room)
+    assert not memory.can_read(os.getpid(), memory.address(data), b"other word", room)
+    assert not memory.can_read(os.getpid(), 8, words, room)
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    assert not memory.can_read(gone.pid, memory.address(data), words, room)
 
 
 @pytest.mark.parametrize("carrier", ["local", "torch"])
