@@ -35,6 +35,8 @@ class Mpi(Carrier):
         super().__init__(rank, size, reporter)
         self.numbers = [0] * size  # messages sent to each rank
         self.unanswered = {}  # (dest, number) -> transfer
+        self.half_done = {}  # (dest, number) -> the step, once only the payload or only the answer is through
+        self.asked = None  # what says whether the notebook asks
         self.receives = [deque() for _ in range(size)]  # without a message, by source
         self.arrived = [deque() for _ in range(size)]  # headers without a receive
         self.requests, self.handlers = [], []  # what MPI is doing, and what to do when it has done that
@@ -89,7 +91,10 @@ class Mpi(Carrier):
         head = HEADER.pack(number, transfer.tag, transfer.step, buffer.count, nbytes, buffer.dtype.encode())
         self.ask(MPI.COMM_WORLD.Isend([head, MPI.BYTE], dest, self.headers), _nothing)
         if nbytes:
-            self.ask(MPI.COMM_WORLD.Isend([buffer.data, MPI.BYTE], dest, self.payload_tag(number)), _nothing)
+            request = MPI.COMM_WORLD.Isend([buffer.data, MPI.BYTE], dest, self.payload_tag(number))
+            self.ask(request, lambda: self.half(dest, number, None))
+        else:
+            self.half_done[dest, number] = None
 
     def payload_tag(self, number):
         return self.payloads + number % (TAGS - 2)
@@ -118,21 +123,27 @@ class Mpi(Carrier):
             self.refuse(transfer, error)
             return
         step = max(step, transfer.step) + 1
-
-        def done():
-            answer = ANSWER.pack(number, step, transfer.began)
-            self.ask(MPI.COMM_WORLD.Isend([answer, MPI.BYTE], source, self.answers), _nothing)
+        if nbytes:
+            request = MPI.COMM_WORLD.Irecv([transfer.buffer.data, MPI.BYTE], source, self.payload_tag(number))
+            self.ask(request, lambda: self.finish(transfer, step))
+        answer = ANSWER.pack(number, step, transfer.began)
+        self.ask(MPI.COMM_WORLD.Isend([answer, MPI.BYTE], source, self.answers), _nothing)
+        if not nbytes:
             self.finish(transfer, step)
 
-        if nbytes:
-            self.ask(MPI.COMM_WORLD.Irecv([transfer.buffer.data, MPI.BYTE], source, self.payload_tag(number)), done)
-        else:
-            done()
-
     def take_answer(self, dest, number, step, began):
-        transfer = self.unanswered.pop((dest, number))
+        transfer = self.unanswered[dest, number]
         transfer.began = max(began, transfer.posted)
-        self.finish(transfer, step)
+        self.half(dest, number, step)
+
+    def half(self, dest, number, step):
+        """The payload is sent (step None), or the answer is here: with the other of the two the send is done."""
+        link = dest, number
+        if link not in self.half_done:
+            self.half_done[link] = step
+        else:
+            other = self.half_done.pop(link)
+            self.finish(self.unanswered.pop(link), other if step is None else step)
 
     def progress(self):
         """Do what can be done without waiting; returns whether there was anything."""
@@ -156,15 +167,16 @@ class Mpi(Carrier):
         since there may be more ranks than cores; one that waits for long sleeps.
         """
         began = time.monotonic()
-        asked = select.poll()
-        asked.register(control, select.POLLIN)
+        if self.asked is None:
+            self.asked = select.poll()
+            self.asked.register(control, select.POLLIN)
         while True:
             for _ in range(20):
                 if self.progress():
                     return False, True
                 os.sched_yield()
             waited = time.monotonic() - began
-            if asked.poll(0):
+            if self.asked.poll(0):
                 return True, False
             if waited >= seconds:
                 return False, False
