@@ -145,7 +145,7 @@ def summary(rows):
     for carrier, bounds in BOUNDS.items():
         for bound, low, high in bounds:
             ratios = [row["ratio"] for row in rows if row["carrier"] == carrier and low <= row["bytes"] <= high]
-            worst[f"{carrier} from {low} to {min(high, SIZES[-1])} bytes, bound {bound}"] = max(ratios)
+            worst[f"{carrier} from {low} to {min(high, SIZES[-1])} bytes, bound {bound}"] = max(ratios, default=0.0)
     bounds = [bound for each in BOUNDS.values() for bound, _, _ in each]
     lines = rows[0]["lines"]
     return {

@@ -8,7 +8,7 @@ import types
 import pytest
 
 from autograder import bench
-from autograder.bench import cluster, hang
+from autograder.bench import cluster, hang, ring
 from course.errors import Problem
 
 
@@ -49,7 +49,7 @@ def test_an_unknown_name_gets_the_names_that_there_are(counting):
 
 
 def test_the_benches_in_the_folder_are_found_and_say_what_they_measure():
-    assert {"cluster", "hang", "labs"} <= set(bench.names())
+    assert {"cluster", "hang", "labs", "ring"} <= set(bench.names())
     assert cluster.__doc__.strip()
 
 
@@ -152,3 +152,17 @@ def test_an_error_that_is_not_seen_or_told_wrongly_is_not_taken_for_answered(mon
     assert (unseen["detected"], unseen["cause_first"], unseen["usable_after"]) == (False, False, True)
     told = hang.measured(hang.Case("other", hang.all_send, ("Rank 7",)), "simulated")
     assert (told["detected"], told["cause_first"]) == (True, False) and told["cause"].startswith("Ranks 0, 1, 2 and 3")
+
+
+def test_the_ring_is_timed_beside_gloo_and_mpi_and_judged_where_a_bound_holds(monkeypatch):
+    for name, value in {"SIZES": [2**10, 2**20], "RANKS": (2,), "PAIRS": 2}.items():
+        monkeypatch.setattr(ring, name, value)
+    rows = list(ring.rows())
+    assert [(row["carrier"], row["ranks"], row["bytes"]) for row in rows] == [
+        (carrier, 2, nbytes) for carrier in ("local", "mpi") for nbytes in (2**10, 2**20)
+    ]
+    assert all(row["ratio"] > 0 and row["ring_ms"] > 0 and row["library_ms"] > 0 for row in rows)
+    assert 10 < ring.summary(rows)["lines"] <= ring.LINES
+    slow = [row | {"ratio": 5.0} for row in rows]
+    fast = [row | {"ratio": 0.1} for row in rows]
+    assert (ring.summary(slow)["met"], ring.summary(fast)["met"]) == (False, True)
