@@ -20,7 +20,7 @@ def solutions():
 @pytest.fixture(scope="module")
 def found(solutions, request):
     """A function: case -> what the checks say of it; all chosen cases are under way at once, a worker a core."""
-    chosen = [item.callspec.params["case"] for item in request.session.items if "case" in item.fixturenames]
+    chosen = [item.callspec.params["case"] for item in request.session.items if "found" in item.fixturenames]
     with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
         plain = {}
         for lab, solution in solutions.items():
