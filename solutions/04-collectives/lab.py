@@ -547,7 +547,9 @@ assert sorted(ring + victims) == waiting, (
     f"six ranks take part. Those whose line says that they wait belong into one of your lists, once, and no others; "
     f"you have {sorted(ring + victims)}."
 )
-assert set(ring) == set(circle), f"your ring has the ranks {sorted(ring)}. The report's line `ring of waits` names the ring."
+assert set(ring) == set(circle), (
+    f"your ring has the ranks {sorted(ring)}. The report's line `ring of waits` names the ring."
+)
 assert ring[0] == min(ring), f"begin the ring with its smallest rank; yours begins with {ring[0]}."
 turned = circle.index(min(circle))
 assert ring == circle[turned:] + circle[:turned], (
