@@ -130,7 +130,8 @@ def test_a_run_that_failed_is_told_by_its_root_cause_and_a_line_a_rank(hint):
 def test_a_circle_of_sends_is_told_as_such(hint):
     told = hint(RUN.format("cycle") + "assert True").splitlines()
     assert told[0].startswith("Ranks 0, 1, 2 and 3 all send and none of them receives")
-    assert told[-1] == "  ring of waits: 0 → 1 → 2 → 3 → 0"
+    assert told[-2] == "  ring of waits: 0 → 1 → 2 → 3 → 0"
+    assert told[-1] == "  run: cycle(comm, …) on 4 ranks, carrier simulated"
 
 
 def test_an_empty_task_is_told_as_empty(hint):
@@ -209,7 +210,7 @@ def test_a_function_of_the_students_gets_one_of_the_checks_that_calls_it_back(ke
 
 FORGED = {
     "no run": "course.spmd.spmd = lambda *args, **kwargs: 3",
-    "no trace": "course.spmd._simulated = lambda *args: ([], [1] * 4, {'bytes_sent': 5})",
+    "no trace": "course.spmd._simulated = lambda *args: ([], [1] * 4, {'bytes_sent': 5}, False)",
     "a part missing": "Trace.plain = lambda self: {'ranks': 4, 'link_bytes': self.link_bytes}",
     "another type": "Trace.plain = lambda self: {**real(self), 'bytes_sent': 'many'}",
     "other shapes": "Trace.plain = lambda self: {**real(self), 'bytes_sent': np.zeros(10**6, np.int64)}",

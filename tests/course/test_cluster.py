@@ -154,6 +154,7 @@ def test_a_profile_starts_its_own_engines_as_an_instructor_set_them_up(tmp_path,
         "c.LocalEngineSetLauncher.environment = {'FROM_PROFILE': 'yes'}\n"
     )
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    others = psutil.Process().children(recursive=True)
     engines = cluster.start(2, profile="site")
     assert capsys.readouterr().out.startswith("2 engines of the profile 'site' ready in ")
     assert engines.apply_sync(lambda: os.environ.get("FROM_PROFILE")) == ["yes"] * 2
@@ -162,7 +163,7 @@ def test_a_profile_starts_its_own_engines_as_an_instructor_set_them_up(tmp_path,
     threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         engines.apply_sync(spin)
-    processes = psutil.Process().children(recursive=True)
+    processes = [process for process in psutil.Process().children(recursive=True) if process not in others]
     with pytest.raises(Problem, match=r"Engine 0 of the profile 'site' has ended: cluster.start\(2\) starts new ones."):
         engines.apply_sync(lambda: get_ipython().kernel.engine_id or os._exit(3))
     cluster.stop()

@@ -175,7 +175,7 @@ def test_a_run_that_failed_shows_its_picture_and_below_it_the_cause_and_a_line_a
     assert lines[0].startswith("✗ cycle-check: Ranks 0 and 1 all send and none of them receives")
     assert lines[1].startswith("  rank 0 waits for rank 1 to receive 3 × float64 (24 bytes, tag 0)")
     assert re.search(r"\(cell \d+, line 4 of `cycle`: `comm.send\(np.ones\(3\), dest=1 - comm.rank\)`\)$", lines[1])
-    assert lines[3] == "  ring of waits: 0 → 1 → 0" and len(lines) == 4
+    assert lines[3] == "  ring of waits: 0 → 1 → 0" and len(lines) == 5
 
 
 def test_a_task_that_was_not_run_is_named_by_the_line_that_makes_it(notebook):
