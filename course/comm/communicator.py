@@ -3,7 +3,7 @@
 A message is one NumPy array or torch tensor, matched by source, destination and tag, in the order in which it was sent.
 `send` returns when the matching receive has taken it, so a cycle of sends hangs on every carrier alike. Names and
 arguments are those of mpi4py's upper-case methods. This module checks arguments, counts, notes times and applies
-faults; a carrier (`local.py`, `simulated.py`) moves the bytes.
+faults; a carrier (`simulated.py`, `local.py`, `mpi.py`, `torch.py`) moves the bytes.
 
 A carrier has `rank`, `size` and
 

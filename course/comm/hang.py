@@ -157,12 +157,12 @@ def _cause(states, ring, limit):
             return f"{_ranks(computing)} computing when the run was stopped."
         return (
             f"{_ranks(computing)} still computing after {limit:g} seconds, the time limit: does a loop never end? (If "
-            "it only takes long: timeout=60 gives it a minute.)"
+            "it only takes long, give spmd a larger timeout.)"
         )
     if limit:
         return (
             f"The ranks were still exchanging messages after {limit:g} seconds, the time limit. (If it only takes "
-            "long: timeout=60 gives it a minute.)"
+            "long, give spmd a larger timeout.)"
         )
     waiting = [state for state in states if state.doing == "waits"]
     by_rank = {state.rank: state for state in states}
@@ -229,7 +229,7 @@ def _around(ring, by_rank):
         next(p for p in by_rank[rank].pending if p.peer == onward)
         for rank, onward in zip(ring, [*ring[1:], ring[0]], strict=True)
     ]
-    names = _listed([str(rank) for rank in sorted(ring)])
+    names = listed(sorted(ring))
     if all(step.sends for step in steps):
         return (
             f"Ranks {names} all send and none of them receives: a send returns only when its message has been taken. "
@@ -250,17 +250,16 @@ def _waits(pending):
 
 def _ranks(states, one="was", more="were"):
     """'Rank 2 was', 'Ranks 0 and 2 were'."""
-    numbers = [str(state.rank) for state in states]
-    if len(numbers) == 1:
-        return f"Rank {numbers[0]} {one}"
-    return f"Ranks {_listed(numbers)} {more}"
+    who = listed(state.rank for state in states)
+    return f"Rank {who} {one}" if len(states) == 1 else f"Ranks {who} {more}"
 
 
-def _listed(names):
-    """'0, 1 and 2'; of many names the first and the last."""
+def listed(ranks):
+    """'0, 1 and 2'; of many ranks the first and the last."""
+    names = [str(rank) for rank in ranks]
     if len(names) > MOST_LINES:
         names = [*names[:3], "…", names[-1]]
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _capital(text):

@@ -45,6 +45,7 @@ class Peer:
         self.links = NO_LINKS
         self.ended = None  # (doing, error, place)
         self.broken_at = None  # when its connection broke, although it had not ended
+        self.is_cut_off = False  # whether it broke and the engine went on, nobody knows at what
         self.value = self.record = None
         self.at = 0.0
 
@@ -175,6 +176,7 @@ class Watch:
             if peer.broken_at and self.engines.launcher == "mpi" and self.failed_at:
                 self.has_died(peer.rank, "MPI ended it together with the others")
             elif peer.broken_at and time.monotonic() > peer.broken_at + SECONDS_TO_HEAR:
+                peer.is_cut_off = True
                 self.has_died(peer.rank, "its connection to the notebook broke")
 
     def accept(self):
@@ -284,9 +286,10 @@ class Watch:
             for peer in self.active():
                 self.interrupt(peer)
         lost = [peer.rank for peer in self.peers if peer.ended and peer.ended[0] == "died"]
-        if self.active():
-            lost += [peer.rank for peer in self.active()]
-            self.engines.restart([peer.rank for peer in self.active()])
+        if deaf := self.active():
+            lost += [peer.rank for peer in deaf]
+        if deaf or any(peer.is_cut_off for peer in self.peers):
+            self.engines.restart([peer.rank for peer in self.peers if peer in deaf or peer.is_cut_off])
         for peer in self.peers:
             peer.say("bye")
         self.engines.until_whole()
@@ -322,10 +325,7 @@ def _engines(ranks, engines):
     """'engine 2', 'engines 0 and 2'."""
     if engines.launcher == "mpi":
         return f"all {len(engines)} MPI ranks"
-    numbers = [str(rank) for rank in sorted(ranks)]
-    if len(numbers) == 1:
-        return f"engine {numbers[0]}"
-    return f"engines {', '.join(numbers[:-1])} and {numbers[-1]}"
+    return f"engine{'s' * (len(ranks) > 1)} {hang.listed(sorted(ranks))}"
 
 
 def _moves(source, dest):

@@ -61,7 +61,11 @@ class _Life:
         if kind != "begin":
             return  # the run was over before all ranks were here
         *where, faults = content
-        self.carrier.join(*where)
+        try:
+            self.carrier.join(*where)
+        except Exception as error:  # what a library cannot do is the rank's error, not a broken connection
+            self.control.send("absent", self.carrier.rank, hang.words(error))
+            return
         comm = self.reporter.comm = Communicator(self.carrier, faults)
         with self.interrupts_for_the_function():
             ended = self.ended(comm)

@@ -163,6 +163,44 @@ def test_the_interrupt_button_ends_a_run_and_says_what_it_was_doing(engines, cap
     assert_usable()
 
 
+def test_an_engine_that_loses_its_connection_is_started_anew_as_the_line_says(engines, capsys):
+    def cut(comm):
+        if comm.rank == 1:
+            comm._carrier.reporter.control.sock.close()
+            time.sleep(1000)
+        comm.barrier()
+
+    before = engines.apply_sync(os.getpid)
+    failed = failure(cut, ranks=4, timeout=30)
+    assert "its connection to the notebook broke" in failed.report.cause
+    assert "Started anew: engine 1." in capsys.readouterr().out
+    assert_usable()
+    after = engines.apply_sync(os.getpid)
+    assert [pid for pid in after if pid not in before] == [after[1]]
+
+
+def test_a_carrier_that_cannot_begin_is_the_ranks_error_in_its_own_words(engines, monkeypatch):
+    def spoil():
+        from course.comm.local import Local
+
+        def meet(self, addresses, number):
+            raise RuntimeError("no way to the others")
+
+        Local.given, Local.meet = Local.meet, meet
+
+    def mend():
+        from course.comm.local import Local
+
+        Local.meet = Local.given
+
+    engines.apply_sync(spoil)
+    try:
+        assert "raised RuntimeError: no way to the others" in failure(total, [np.zeros(1)] * 4).report.cause
+    finally:
+        engines.apply_sync(mend)
+    assert_usable()
+
+
 def test_what_a_run_left_in_its_sockets_is_not_found_by_the_next(engines):
     def leave(comm):
         if comm.rank == 0:
