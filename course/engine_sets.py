@@ -319,6 +319,8 @@ class EngineSet:
             self._breaks(f"{_engines(group.ranks)} cannot be brought back (it {died} at each of {TRIES} starts)")
         except (RuntimeError, OSError, TimeoutError):
             self._breaks("The engines have ended")  # their supervisor has, or they are being stopped
+        except Exception as error:  # a mistake of ours must not leave a notebook waiting for ever
+            self._breaks(f"{_engines(group.ranks)} cannot be brought back ({type(error).__name__}: {error})")
 
     def _unregister(self, ranks):
         """Make client and controller forget these ranks; returns when both have."""

@@ -161,7 +161,9 @@ def rank(arguments):
         engine([rank, "--mpi", *arguments])
         return
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    Path(os.environ[supervisor.MARK], f"ended-{rank}").write_text(str(status))
+    note = Path(os.environ[supervisor.MARK], f"ended-{rank}")
+    (unfinished := note.with_name(f".{note.name}")).write_text(str(status))
+    unfinished.rename(note)  # at once: it may be read at any moment, and this process killed
     os.kill(launcher, signal.SIGKILL)
 
 

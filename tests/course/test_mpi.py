@@ -80,6 +80,17 @@ def test_the_interrupt_button_ends_a_receive_that_waits_for_ever(ranks):
     assert ranks.apply_sync(rank_and_sum)[0] == (0, 0, 3, 3)
 
 
+def test_ranks_that_cannot_be_brought_back_end_the_call_and_it_says_why(ranks, monkeypatch):
+    def spoil(group, status):
+        raise ValueError("a note that nobody can read")
+
+    monkeypatch.setattr(ranks._set, "_ends", spoil)
+    with pytest.raises(Problem, match=r"\(ValueError: a note that nobody can read\): cluster.start\(3\) starts new"):
+        ranks.apply_sync(waits_for_rank_1(3))
+    monkeypatch.undo()
+    assert cluster.start(3, launcher="mpi").apply_sync(rank_and_sum)[0] == (0, 0, 3, 3)
+
+
 @pytest.mark.parametrize("who", ["kernel", "supervisor"])
 def test_nothing_is_left_of_ranks_after_a_kill(tmp_path, who):
     kernel = Kernel(tmp_path)
