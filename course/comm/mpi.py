@@ -4,9 +4,11 @@ A message is two of MPI's: a header with tag, dtype and size, and the payload, s
 receiver reads headers, finds the matching receive, checks that the message fits it, asks MPI for the payload and
 answers. Nothing blocks inside MPI: everything is begun (Isend, Irecv) and tested, so that a rank that waits in vain can
 still be told that the run is over; a plain Recv would never return. What a failed run leaves unreceived keeps to tags
-of its own, which no later run uses.
+of its own, which no later run uses; and what a function sends through mpi4py itself never meets a carrier's message,
+which travels in an MPI communicator of its own.
 """
 
+import functools
 import os
 import select
 import struct
@@ -43,6 +45,7 @@ class Mpi(Carrier):
         self.held = [deque() for _ in range(size)]  # sends that set out later, and those behind them, by dest
 
     def meet(self, addresses, number):
+        self.ranks = _first_ranks(self.size)
         first = number % RUNS * TAGS
         self.headers, self.answers, self.payloads = first, first + 1, first + 2
         for peer in range(self.size):
@@ -63,7 +66,7 @@ class Mpi(Carrier):
             self.expect(peer, tag, form, handler)
             handler(peer, *content)
 
-        self.ask(MPI.COMM_WORLD.Irecv([memory, MPI.BYTE], peer, tag), handle)
+        self.ask(self.ranks.Irecv([memory, MPI.BYTE], peer, tag), handle)
 
     def begin(self, transfer):
         if not transfer.sends:
@@ -89,9 +92,9 @@ class Mpi(Carrier):
         self.unanswered[dest, number] = transfer
         nbytes = buffer.nbytes
         head = HEADER.pack(number, transfer.tag, transfer.step, buffer.count, nbytes, buffer.dtype.encode())
-        self.ask(MPI.COMM_WORLD.Isend([head, MPI.BYTE], dest, self.headers), _nothing)
+        self.ask(self.ranks.Isend([head, MPI.BYTE], dest, self.headers), _nothing)
         if nbytes:
-            request = MPI.COMM_WORLD.Isend([buffer.data, MPI.BYTE], dest, self.payload_tag(number))
+            request = self.ranks.Isend([buffer.data, MPI.BYTE], dest, self.payload_tag(number))
             self.ask(request, lambda: self.half(dest, number, None))
         else:
             self.half_done[dest, number] = None
@@ -124,10 +127,10 @@ class Mpi(Carrier):
             return
         step = max(step, transfer.step) + 1
         if nbytes:
-            request = MPI.COMM_WORLD.Irecv([transfer.buffer.data, MPI.BYTE], source, self.payload_tag(number))
+            request = self.ranks.Irecv([transfer.buffer.data, MPI.BYTE], source, self.payload_tag(number))
             self.ask(request, lambda: self.finish(transfer, step))
         answer = ANSWER.pack(number, step, transfer.began)
-        self.ask(MPI.COMM_WORLD.Isend([answer, MPI.BYTE], source, self.answers), _nothing)
+        self.ask(self.ranks.Isend([answer, MPI.BYTE], source, self.answers), _nothing)
         if not nbytes:
             self.finish(transfer, step)
 
@@ -193,6 +196,12 @@ class Mpi(Carrier):
                 request.Cancel()
                 if not request.Test():  # a send, or a payload that is on its way
                     _left_behind.append((request, self))
+
+
+@functools.cache
+def _first_ranks(size):
+    """A communicator of these ranks alone. They call this at the same time; one that dies takes all with it."""
+    return MPI.COMM_WORLD.Create_group(MPI.COMM_WORLD.Get_group().Incl(list(range(size))))
 
 
 def _nothing():

@@ -4,10 +4,12 @@ import os
 import signal
 import threading
 
+import numpy as np
 import pytest
 
 from course import cluster
 from course.errors import Problem
+from course.spmd import spmd
 from tests.course.kernels import Kernel, assert_nothing_is_left, wait_until
 
 
@@ -66,6 +68,23 @@ def test_a_rank_that_is_killed_while_idle_is_said_at_the_next_call(ranks, capsys
     assert said.startswith(
         "Since the last call engine 2 was killed (SIGKILL: out of memory, or killed by hand); under MPI"
     )
+
+
+def test_what_a_function_sends_through_mpi_itself_never_meets_the_carriers_messages(ranks):
+    def both(comm):
+        from mpi4py import MPI
+
+        right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
+        seen = set()
+        for step in range(50):
+            ours, theirs = np.empty(1000), np.empty(1000)
+            comm.sendrecv(np.full(1000, 1000.0 + step), right, recvbuf=ours, source=left)
+            MPI.COMM_WORLD.Sendrecv(np.full(1000, 2000.0 + step), right, recvbuf=theirs, source=left)  # of any tag
+            seen |= {ours.min() - step, ours.max() - step, theirs.min() - step, theirs.max() - step}
+        return sorted(seen)
+
+    assert spmd(both, ranks=3, carrier="mpi", timeout=30) == [[1000.0, 2000.0]] * 3
+    assert spmd(both, ranks=2, carrier="mpi", timeout=30) == [[1000.0, 2000.0]] * 2
 
 
 def test_the_interrupt_button_ends_a_receive_that_waits_for_ever(ranks):
