@@ -20,10 +20,11 @@ from mpi4py import MPI
 from course.comm.carrier import Carrier
 from course.comm.communicator import MessageMismatch, check_fit
 
-HEADER = struct.Struct("<qiiqq24s")  # number on this link, tag, step, elements, bytes, dtype
-ANSWER = struct.Struct("<qid")  # number, step, when the receive was there
+HEADER = struct.Struct("<iqiiqq24s")  # source, number on this link, tag, step, elements, bytes, dtype
+ANSWER = struct.Struct("<iqid")  # source, number, step, when the receive was there
 TAGS = 1 << 21  # MPI tags of one run: headers, answers, and payloads by their number
 RUNS = (MPI.COMM_WORLD.Get_attr(MPI.TAG_UB) or 32767) // TAGS
+FOR_EVER = 2  # the first requests: for headers and answers, as long as the run lasts
 SECONDS_TO_YIELD = 0.02  # of giving the core away between tests, before a waiting rank sleeps between them
 SLEEP = 0.0005  # seconds
 
@@ -48,25 +49,33 @@ class Mpi(Carrier):
         self.ranks = _first_ranks(self.size)
         first = number % RUNS * TAGS
         self.headers, self.answers, self.payloads = first, first + 1, first + 2
-        for peer in range(self.size):
-            self.expect(peer, self.headers, HEADER, self.take_header)
-            self.expect(peer, self.answers, ANSWER, self.take_answer)
+        self.expect(self.headers, HEADER, self.take_header)
+        self.expect(self.answers, ANSWER, self.take_answer)
+
+    def expect(self, tag, form, handler):
+        """Receive messages of this form from all ranks, one after the other."""
+        memory = bytearray(form.size)
+        request = self.ranks.Recv_init([memory, MPI.BYTE], MPI.ANY_SOURCE, tag)
+
+        def handle():
+            content = form.unpack(memory)
+            request.Start()
+            handler(*content)
+
+        request.Start()
+        self.requests.append(request)
+        self.handlers.append(handle)
 
     def ask(self, request, handler):
         """Have MPI do something; `handler()` is called once it is done."""
         self.requests.append(request)
         self.handlers.append(handler)
 
-    def expect(self, peer, tag, form, handler):
-        """Receive messages of this form from `peer`, one after the other."""
-        memory = bytearray(form.size)
-
-        def handle():
-            content = form.unpack(memory)
-            self.expect(peer, tag, form, handler)
-            handler(peer, *content)
-
-        self.ask(self.ranks.Irecv([memory, MPI.BYTE], peer, tag), handle)
+    def tell(self, dest, tag, content):
+        """Send a header or an answer, which MPI as a rule has done at once."""
+        request = self.ranks.Isend([content, MPI.BYTE], dest, tag)
+        if not request.Test():
+            self.ask(request, _nothing)
 
     def begin(self, transfer):
         if not transfer.sends:
@@ -91,8 +100,8 @@ class Mpi(Carrier):
         self.numbers[dest] += 1
         self.unanswered[dest, number] = transfer
         nbytes = buffer.nbytes
-        head = HEADER.pack(number, transfer.tag, transfer.step, buffer.count, nbytes, buffer.dtype.encode())
-        self.ask(self.ranks.Isend([head, MPI.BYTE], dest, self.headers), _nothing)
+        head = HEADER.pack(self.rank, number, transfer.tag, transfer.step, buffer.count, nbytes, buffer.dtype.encode())
+        self.tell(dest, self.headers, head)
         if nbytes:
             request = self.ranks.Isend([buffer.data, MPI.BYTE], dest, self.payload_tag(number))
             self.ask(request, lambda: self.half(dest, number, None))
@@ -129,8 +138,7 @@ class Mpi(Carrier):
         if nbytes:
             request = self.ranks.Irecv([transfer.buffer.data, MPI.BYTE], source, self.payload_tag(number))
             self.ask(request, lambda: self.finish(transfer, step))
-        answer = ANSWER.pack(number, step, transfer.began)
-        self.ask(self.ranks.Isend([answer, MPI.BYTE], source, self.answers), _nothing)
+        self.tell(source, self.answers, ANSWER.pack(self.rank, number, step, transfer.began))
         if not nbytes:
             self.finish(transfer, step)
 
@@ -155,7 +163,8 @@ class Mpi(Carrier):
             some = True
             done = [self.handlers[index] for index in indices]
             for index in sorted(indices, reverse=True):
-                del self.requests[index], self.handlers[index]
+                if index >= FOR_EVER:
+                    del self.requests[index], self.handlers[index]
             for handle in done:
                 handle()
         for dest in range(self.size):
@@ -196,6 +205,8 @@ class Mpi(Carrier):
                 request.Cancel()
                 if not request.Test():  # a send, or a payload that is on its way
                     _left_behind.append((request, self))
+        for request in self.requests[:FOR_EVER]:
+            request.Free()
 
 
 @functools.cache
