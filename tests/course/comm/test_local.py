@@ -179,7 +179,7 @@ def test_an_engine_that_loses_its_connection_is_started_anew_as_the_line_says(en
     assert [pid for pid in after if pid not in before] == [after[1]]
 
 
-def test_a_carrier_that_cannot_begin_is_the_ranks_error_in_its_own_words(engines, monkeypatch):
+def test_a_carrier_that_cannot_begin_is_the_ranks_error_in_its_own_words(engines):
     def spoil():
         from course.comm.local import Local
 
