@@ -27,8 +27,8 @@ def load(name):
 
     name: as in datasets/registry.toml, for example "engel".
     Returns a dict from column name to an array with one row an example. A column of numbers is a 1-D float64 array;
-    images are rows of grey levels (uint8, shape (images, 784) for MNIST), their labels a 1-D array of integers. The unit
-    of each column is in the registry and in the set's card, datasets/NAME.md.
+    images are rows of grey levels (uint8, shape (images, 784) for MNIST), their labels a 1-D array of integers. The
+    unit of each column is in the registry and in the set's card, datasets/NAME.md.
     Raises Problem for an unknown name, a package that is not installed, a download that failed, or a file that is not
     the registered one.
     """

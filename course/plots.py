@@ -136,6 +136,45 @@ def scatter(points, lines=None, *, x, y, title):
     return Plot(figure, " ".join(sentences))
 
 
+def images(pictures, names, *, title):
+    """Draw small grey pictures side by side, dark where their numbers are large, five in a row.
+
+    pictures: 2-D arrays. names: what stands above each.
+    The text says the names in order; of each picture it tells where most of the ink is.
+    Returns a Plot. Raises ValueError where there are not as many names as pictures.
+    """
+    from matplotlib.figure import Figure
+
+    pictures = [np.asarray(picture, dtype=float) for picture in pictures]
+    if len(pictures) != len(names):
+        raise ValueError(f"as many names as pictures: got {len(names)} and {len(pictures)}.")
+    if not pictures:
+        return _nothing(title, "there are no pictures.")
+    columns = min(5, len(pictures))
+    rows = -(-len(pictures) // columns)
+    figure = Figure(figsize=(1.6 * columns + 0.4, 1.9 * rows + 0.5), layout="constrained")
+    figure.suptitle(title, fontsize=14)
+    sentences = [_sentence(title)]
+    for i, (picture, name) in enumerate(zip(pictures, names, strict=True)):
+        axes = figure.add_subplot(rows, columns, i + 1)
+        axes.imshow(picture, cmap="gray_r")
+        axes.set_title(name, fontsize=11)
+        axes.set_xticks([])
+        axes.set_yticks([])
+        sentences.append(f"Picture {i + 1}: {name}; {_ink(picture)}.")
+    return Plot(figure, " ".join(sentences))
+
+
+def _ink(picture):
+    """Where the large numbers of a picture are, in words."""
+    total = picture.sum()
+    if not total > 0:
+        return "it is empty"
+    upper = picture[: len(picture) // 2].sum() / total
+    left = picture[:, : picture.shape[1] // 2].sum() / total
+    return f"{upper:.0%} of its ink in the upper half, {left:.0%} in the left half"
+
+
 def surface(loss, gradient, xs, ys, *, path=None, x, y, title):
     """Draw a loss over two parameters: labelled contours, arrows downhill, and the path of a run.
 
