@@ -1,0 +1,7 @@
+# task: cross-entropy
+# loses: cross-entropy-large-check
+# hint: Nothing is cut off
+def cross_entropy(T, y):
+    c = T.max(axis=1)
+    logs = c + np.log(np.exp(T - c[:, None]).sum(axis=1))
+    return np.mean(np.minimum(logs - T[np.arange(len(y)), y], 30))

@@ -1,0 +1,10 @@
+# task: differences
+# loses: differences-check
+# hint: one side only
+def differences(R, w, h):
+    gradient = np.zeros(len(w))
+    for j in range(len(w)):
+        e = np.zeros(len(w))
+        e[j] = h
+        gradient[j] = (R(w + e) - R(w)) / h
+    return gradient

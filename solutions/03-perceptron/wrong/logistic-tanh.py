@@ -1,0 +1,10 @@
+# task: logistic
+# loses: logistic-check, logistic-large-check
+# hint: this is tanh
+def logistic(v):
+    return np.tanh(v)
+
+
+def logistic_prime(v):
+    s = logistic(v)
+    return s * (1 - s)

@@ -1,0 +1,7 @@
+# task: output-error
+# loses: output-error-check
+# hint: the factor 1/n is missing
+def output_error(f, y):
+    D = f.copy()
+    D[np.arange(len(y)), y] -= 1
+    return D

@@ -1,0 +1,7 @@
+# task: output-error
+# loses: output-error-check
+# hint: these columns in every row
+def output_error(f, y):
+    D = f.copy()
+    D[:, y] -= 1
+    return D / len(y)

@@ -1,0 +1,9 @@
+# task: parallel-step
+# loses: parallel-step-check, parallel-step-no-rows-check
+# hint: made a step of its own
+def parallel_step(comm, X, y, weights, gamma, gradient, all_reduce):
+    rows = all_reduce(comm, np.array([len(y)]))[0]
+    sums = [np.zeros_like(w) for w in weights]
+    if len(y) > 0:
+        sums = [len(y) * g for g in gradient(weights, X, y)]
+    return [w - gamma * part / max(1, len(y)) for w, part in zip(weights, sums, strict=True)]

@@ -1,0 +1,9 @@
+# task: relu
+# loses: relu-check
+# hint: keeps what is below zero
+def relu(v):
+    return np.minimum(v, 0)
+
+
+def relu_prime(v):
+    return np.where(v > 0, 1.0, 0.0)

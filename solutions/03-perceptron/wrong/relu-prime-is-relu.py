@@ -1,0 +1,9 @@
+# task: relu
+# loses: relu-check
+# hint: this is the ReLU itself
+def relu(v):
+    return np.maximum(v, 0)
+
+
+def relu_prime(v):
+    return np.maximum(v, 0)

@@ -1,0 +1,8 @@
+# task: start
+# loses: start-check
+# hint: gain is missing
+def start(p, M, K, gain, seed):
+    rng = np.random.default_rng(seed)
+    alpha = rng.normal(size=(M, p)) * np.sqrt(1 / p)
+    beta = rng.normal(size=(K, M)) * np.sqrt(1 / M)
+    return [np.zeros(M), alpha, np.zeros(K), beta]

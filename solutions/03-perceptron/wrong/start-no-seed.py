@@ -1,0 +1,8 @@
+# task: start
+# loses: start-check
+# hint: the same seed must give the same weights
+def start(p, M, K, gain, seed):
+    rng = np.random.default_rng()
+    alpha = rng.normal(size=(M, p)) * np.sqrt(gain / p)
+    beta = rng.normal(size=(K, M)) * np.sqrt(gain / M)
+    return [np.zeros(M), alpha, np.zeros(K), beta]

@@ -1,0 +1,8 @@
+# task: start
+# loses: start-check
+# hint: the standard deviation of α is 1
+def start(p, M, K, gain, seed):
+    rng = np.random.default_rng(seed)
+    alpha = rng.normal(size=(M, p))
+    beta = rng.normal(size=(K, M))
+    return [np.zeros(M), alpha, np.zeros(K), beta]

@@ -1,0 +1,8 @@
+# task: start
+# loses: start-check
+# hint: all weights are 0
+def start(p, M, K, gain, seed):
+    rng = np.random.default_rng(seed)
+    alpha = np.zeros((M, p)) * np.sqrt(gain / p)
+    beta = np.zeros((K, M)) * np.sqrt(gain / M)
+    return [np.zeros(M), alpha, np.zeros(K), beta]

@@ -1,0 +1,14 @@
+# task: train
+# loses: train-check
+# hint: make rng once
+def train(weights, X, y, gradient, gamma, B, epochs, seed):
+    rng = np.random.default_rng(seed)
+    history = [weights]
+    order = rng.permutation(len(y))
+    for _ in range(epochs):
+        for first in range(0, len(y), B):
+            piece = order[first : first + B]
+            steps = gradient(weights, X[piece], y[piece])
+            weights = [w - gamma * step for w, step in zip(weights, steps, strict=True)]
+        history.append(weights)
+    return history
