@@ -1537,7 +1537,9 @@ assert not any(each[2] for each in run), (
 )
 used = [[list(part) for part in each[1]] for each in run]
 counts = [len(parts) for parts in used]
-assert counts != [2, 2, 2, 2], "2 steps on each rank: the short last batch is left out, or there was one epoch only."
+assert counts != [2, 2, 2, 2], (
+    "2 steps on each rank: the short last batch is left out, or each rank took B rows. B is the size of the whole batch."
+)
 assert counts == [4, 4, 4, 4], f"2 epochs of 2 batches are 4 steps on every rank; yours {counts}."
 batches_now = [sorted(i for parts in used for i in parts[t]) for t in range(4)]
 sizes = [len(each) for each in batches_now]
@@ -1590,6 +1592,7 @@ for _ in range(2):
         away = alone[-1][0] + rows[piece] @ alone[-1][1] - targets[piece]
         move = [2 * away.mean(), 2 * rows[piece].T @ away / len(piece)]
         alone.append([w - 0.1 * g for w, g in zip(alone[-1], move, strict=True)])
+assert not any(path is None for path in run), "a rank gave back nothing: parallel_train returns its list on every rank."
 paths = [[np.concatenate([np.ravel(w) for w in weights]) for weights in path] for path in run]
 assert all(len(path) == 7 for path in paths), f"6 steps, 7 entries; yours {[len(path) for path in paths]}."
 for t in range(7):

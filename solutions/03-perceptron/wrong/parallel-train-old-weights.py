@@ -1,5 +1,5 @@
 # task: parallel-train
-# loses: parallel-train-check
+# loses: parallel-train-check, four-engines-check
 # hint: Give each step the newest weights
 def parallel_train(comm, X, y, weights, step, B, epochs, seed):
     rng = np.random.default_rng(seed)

@@ -2,4 +2,4 @@
 # loses: count-weights-check
 # hint: there are 3 + 6 + 2 + 6 = 17
 def count_weights(p, M, K):
-    return M + M * p + K + K * p
+    return M + M * p + K
