@@ -115,7 +115,7 @@ class Report(list):
 
 def check():
     """Look at this machine; returns a Report."""
-    looks = python, cores, memory, disk, engines, carriers, torch, browser, gpus, mpi, horovod, sandbox
+    looks = python, cores, memory, disk, engines, carriers, torch, tensorflow, browser, gpus, mpi, horovod, sandbox
     return Report(look() for look in looks)
 
 
@@ -179,6 +179,14 @@ def torch():
     if found:
         return Finding("torch", THERE, f"version {found}")
     return Finding("torch", MISSING, "not installed", "make the environment anew")
+
+
+def tensorflow():
+    """Its version, and not an import, which takes seconds."""
+    found, keras = version("tensorflow"), version("keras")
+    if found and keras:
+        return Finding("tensorflow", THERE, f"version {found}, with Keras {keras}")
+    return Finding("tensorflow", MISSING, "not installed", "make the environment anew")
 
 
 def browser():

@@ -20,6 +20,7 @@ doctor.check()
 # |---|---|---|
 # | [01 Regression and gradient descent](01-regression/01-regression.ipynb) | the best line through data, by equations and by walking downhill; the gradient as a sum over four engines | 80 |
 # | [02 Stochastic gradient descent and mini-batches](02-sgd/02-sgd.ipynb) | training on a few examples at a time: noise, learning-rate decay, epochs; a mini-batch split over engines | 85 |
+# | [03 The multilayer perceptron](03-perceptron/03-perceptron.ipynb) | a network that reads handwritten digits; back-propagation by hand, confirmed by PyTorch and Keras; training shared by four engines | 90 |
 # | [04 Collectives](04-collectives/04-collectives.ipynb) | broadcast, scatter, gather, reduce, all-reduce from send and recv; a tree against a loop; a deadlock, read and repaired | 90 |
 # | [05 Ring all-reduce](05-ring/05-ring.ipynb) | the all-reduce of Baidu and Horovod, counted, predicted and raced against a server and a tree; a network trained on it | 90 |
 #

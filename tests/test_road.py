@@ -14,6 +14,8 @@ from autograder.classroom import Classroom
 EXPECTED = {
     "01-regression": {"full": 29, "part": 7, "syntax": 27, "loop": 27, "deleted": 28, "text": 0},
     "02-sgd": {"full": 28, "part": 7, "syntax": 26, "loop": 25, "deleted": 26, "text": 0},
+    # without softmax (2) no network can be trained on digits (2) either
+    "03-perceptron": {"full": 39, "part": 6, "syntax": 35, "loop": 38, "deleted": 37, "text": 0},
     # without broadcast_tree (3) all_gather, all_reduce and, with it, average_gradient (2 each) cannot be defined
     "04-collectives": {"full": 30, "part": 5, "syntax": 21, "loop": 28, "deleted": 28, "text": 0},
     "05-ring": {"full": 30, "part": 7, "syntax": 27, "loop": 29, "deleted": 28, "text": 0},
@@ -21,19 +23,28 @@ EXPECTED = {
 FIRST_TASKS = {
     "01-regression": ("predict", "residual-sum", "fit-line", "design-matrix"),
     "02-sgd": ("iterations", "sgd", "batches"),
+    "03-perceptron": ("count-weights", "logistic", "relu", "softmax"),
     "04-collectives": ("in-order", "broadcast-loop"),
     "05-ring": ("server-bytes", "chunk-to-send", "reduce-scatter"),
 }
-BROKEN = {"01-regression": "gradient", "02-sgd": "floor", "04-collectives": "broadcast-tree", "05-ring": "overlap"}
+BROKEN = {
+    "01-regression": "gradient",
+    "02-sgd": "floor",
+    "03-perceptron": "softmax",
+    "04-collectives": "broadcast-tree",
+    "05-ring": "overlap",
+}
 LOOPING = {
     "01-regression": ("hessian", "def hessian(*_):\n    while True:\n        pass"),
     "02-sgd": ("batches", "def batches(*_, **__):\n    while True:\n        pass"),
+    "03-perceptron": ("softmax-derivative", "def softmax_derivative(*_, **__):\n    while True:\n        pass"),
     "04-collectives": ("broadcast-loop", "def broadcast_loop(*_, **__):\n    while True:\n        pass"),
     "05-ring": ("chunk-to-send", "def chunk_to_send(*_, **__):\n    while True:\n        pass"),
 }
 DELETED = {
     "01-regression": ("standardize", "errors-check"),
     "02-sgd": ("decay", "noise-check"),
+    "03-perceptron": ("differences", "relu-check"),
     "04-collectives": ("scatter", "gather-check"),
     "05-ring": ("fit-network", "crossover-check"),
 }

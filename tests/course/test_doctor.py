@@ -54,6 +54,12 @@ def test_torch_is_named_and_how_engines_start(report, nothing_installed):
     assert doctor.torch().state == "missing"
 
 
+def test_tensorflow_is_named_with_its_keras(report, nothing_installed):
+    (tensorflow,) = (finding for finding in report if finding.what == "tensorflow")
+    assert tensorflow.found.startswith("version 2.") and "Keras 3." in tensorflow.found
+    assert doctor.tensorflow().state == "missing"
+
+
 def test_a_message_crosses_by_every_carrier(report):
     (carriers,) = (finding for finding in report if finding.what == "carriers")
     assert carriers.found == f"a message crossed by {', '.join(doctor.CARRIERS.values())}"

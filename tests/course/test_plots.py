@@ -28,6 +28,7 @@ def a_plot_of_each_kind():
         plots.curves({"fast": ([0, 1, 2], [9, 3, 1])}, x="step", y="R", title="Loss"),
         plots.scatter({"data": ([1, 2], [3, 4])}, x="x (m)", y="y (s)", title="Points"),
         plots.surface(bowl, bowl_gradient, (-4, 4), (-2, 2), path=path, x="m", y="b", title="Bowl"),
+        plots.images([np.eye(4), np.tri(4)], ["meant 1, read 7", "meant 4, read 9"], title="Misread"),
     ]
 
 
@@ -36,7 +37,7 @@ def test_importing_the_module_does_not_load_matplotlib():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.parametrize("plot", a_plot_of_each_kind(), ids=["curves", "scatter", "surface"])
+@pytest.mark.parametrize("plot", a_plot_of_each_kind(), ids=["curves", "scatter", "surface", "images"])
 def test_a_notebook_shows_a_figure_with_its_text_as_caption_and_as_alternative_text(plot):
     bundle = plot._repr_mimebundle_()
     assert bundle["text/plain"] == plot.text == repr(plot)
@@ -338,3 +339,20 @@ def test_what_ranks_do_is_told_apart_by_more_than_colour():
 )
 def test_durations_read_well(seconds, text):
     assert plots.duration(seconds) == text
+
+
+def test_pictures_are_told_by_their_names_and_where_their_ink_is():
+    top = np.zeros((4, 4))
+    top[0, 3] = 9
+    plot = plots.images([top, np.ones((4, 4)), np.zeros((4, 4))], ["a", "b", "c"], title="Three")
+    assert plot.text == (
+        "Three. Picture 1: a; 100% of its ink in the upper half, 0% in the left half. "
+        "Picture 2: b; 50% of its ink in the upper half, 50% in the left half. Picture 3: c; it is empty."
+    )
+    assert [axes.get_title() for axes in plot.figure.axes] == ["a", "b", "c"]
+
+
+def test_no_pictures_are_said_to_be_none_and_names_must_match():
+    assert "Nothing to draw" in plots.images([], [], title="None").text
+    with pytest.raises(ValueError, match="as many names"):
+        plots.images([np.eye(2)], [], title="One")
