@@ -10,7 +10,6 @@ import pytest
 from course import data
 from course.errors import Problem
 
-
 PACKAGED = sorted(name for name, entry in data.registry().items() if "package" in entry)
 
 
