@@ -1206,6 +1206,9 @@ assert shapes == [(2,), (2, 3), (2,), (2, 2)], (
 assert not np.allclose(grads_got[2], 4 * grads_right[2]), (
     "four times too large: the sum over the 4 examples, not their average."
 )
+assert not np.allclose(grads_got[2], 2 * grads_right[2]), (
+    "twice too large: PyTorch adds each backward() to the gradients that are there. Call it once."
+)
 assert np.allclose(grads_got[2], grads_right[2], atol=1e-5), (
     f"the gradient of β_0 is {grads_right[2]}; yours {grads_got[2]}: cross_entropy takes T and does the softmax "
     "itself; give it T, not the softmax of T."
@@ -1675,9 +1678,9 @@ plots.curves(
 # %% [markdown] answer beginnings points=2
 # ### BEGIN SOLUTION
 # With all weights zero every hidden unit gives ½ and gets the same gradient, so after 5 epochs there is still one
-# different unit out of 64, and R is 1.7 where a right start reaches 0.3: training can never tell them apart, however long it
-# runs. With 0.01 times the weights the units are different, but almost alike at first, so the start is slow and the
-# first epoch is lost until they have grown apart. With 30 times the weights 61% of Z lies in the flat parts at the
+# different unit out of 64, and R is 1.7 where a right start reaches 0.3: training can never tell them apart, however
+# long it runs. With 0.01 times the weights the units are different, but almost alike at first, so the start is slow and
+# the first epoch is lost until they have grown apart. With 30 times the weights 61% of Z lies in the flat parts at the
 # start, where σ' is nearly 0: those units learn hardly anything, and the network is certain and wrong: R begins at 31.7
 # and is still 1.0 in the end. With the rule of `start` nothing is flat.
 # ### END SOLUTION

@@ -1,6 +1,6 @@
 # task: parallel-step
 # loses: parallel-step-no-rows-check
-# hint: rank
+# hint: rank 2, which has returned without sending it
 def parallel_step(comm, X, y, weights, gamma, gradient, all_reduce):
     if len(y) == 0:
         return weights

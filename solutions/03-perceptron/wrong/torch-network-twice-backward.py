@@ -1,6 +1,6 @@
 # task: torch-network
 # loses: torch-network-check
-# hint: is
+# hint: PyTorch adds each backward()
 def torch_network(weights, X, y):
     import torch
 
