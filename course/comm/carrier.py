@@ -59,9 +59,9 @@ class Carrier:
 
     def wait(self, transfers):
         self.progress()
-        if _must_wait(transfers):
+        if must_wait(transfers):
             self.reporter.begin(transfers, self.now())
-            while _must_wait(transfers):
+            while must_wait(transfers):
                 self.reporter.rest(self)
                 self.progress()
             self.reporter.end()
@@ -95,6 +95,12 @@ class Carrier:
         self.release()
 
 
-def _must_wait(transfers):
+def must_wait(transfers):
     """Whether some are not done; one that does not fit ends the wait for the others too."""
-    return any(t.done is None for t in transfers) and not any(isinstance(t.result, MessageMismatch) for t in transfers)
+    waits = False
+    for transfer in transfers:
+        if transfer.done is None:
+            waits = True
+        elif isinstance(transfer.result, MessageMismatch):
+            return False
+    return waits

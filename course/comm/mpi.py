@@ -17,7 +17,7 @@ from collections import deque
 
 from mpi4py import MPI
 
-from course.comm.carrier import Carrier
+from course.comm.carrier import Carrier, must_wait
 from course.comm.communicator import MessageMismatch, check_fit
 
 HEADER = struct.Struct("<iqiiqq24s")  # source, number on this link, tag, step, elements, bytes, dtype
@@ -27,6 +27,7 @@ RUNS = (MPI.COMM_WORLD.Get_attr(MPI.TAG_UB) or 32767) // TAGS
 FOR_EVER = 2  # the first requests: for headers and answers, as long as the run lasts
 SECONDS_TO_YIELD = 0.02  # of giving the core away between tests, before a waiting rank sleeps between them
 SLEEP = 0.0005  # seconds
+TESTS = 20  # at a time
 
 _left_behind = []  # sends that nobody will receive, with the memory that MPI may still read
 
@@ -43,7 +44,7 @@ class Mpi(Carrier):
         self.receives = [deque() for _ in range(size)]  # without a message, by source
         self.arrived = [deque() for _ in range(size)]  # headers without a receive
         self.requests, self.handlers = [], []  # what MPI is doing, and what to do when it has done that
-        self.held = [deque() for _ in range(size)]  # sends that set out later, and those behind them, by dest
+        self.held = {}  # dest -> deque of sends that set out later, and of those behind them
 
     def meet(self, addresses, number):
         self.ranks = _first_ranks(self.size)
@@ -78,19 +79,25 @@ class Mpi(Carrier):
             self.ask(request, _nothing)
 
     def begin(self, transfer):
+        dest = transfer.peer
         if not transfer.sends:
-            self.receives[transfer.peer].append(transfer)
-            self.match(transfer.peer)
+            self.receives[dest].append(transfer)
+            if self.arrived[dest]:
+                self.match(dest)
+        elif dest in self.held or transfer.not_before > transfer.posted:
+            self.held.setdefault(dest, deque()).append(transfer)
         else:
-            self.held[transfer.peer].append(transfer)
-            self.let_go(transfer.peer)
+            self.send(transfer)
 
-    def let_go(self, dest):
+    def let_go(self):
         """Send what need not wait any more; returns whether there was anything."""
-        queue, some = self.held[dest], False
-        while queue and queue[0].not_before <= self.now():
-            some = True
-            self.send(queue.popleft())
+        some = False
+        for dest, queue in list(self.held.items()):
+            while queue and queue[0].not_before <= self.now():
+                some = True
+                self.send(queue.popleft())
+            if not queue:
+                del self.held[dest]
         return some
 
     def send(self, transfer):
@@ -159,7 +166,7 @@ class Mpi(Carrier):
     def progress(self):
         """Do what can be done without waiting; returns whether there was anything."""
         some = False
-        while (indices := MPI.Request.Testsome(self.requests)) and indices != MPI.UNDEFINED:
+        while indices := MPI.Request.Testsome(self.requests):
             some = True
             done = [self.handlers[index] for index in indices]
             for index in sorted(indices, reverse=True):
@@ -167,10 +174,16 @@ class Mpi(Carrier):
                     del self.requests[index], self.handlers[index]
             for handle in done:
                 handle()
-        for dest in range(self.size):
-            if self.held[dest] and self.let_go(dest):
-                some = True
-        return some
+        return self.let_go() or some if self.held else some
+
+    def wait(self, transfers):
+        """As every carrier; a wait that is over soon does not trouble the reporter."""
+        for _ in range(TESTS):
+            if not self.progress():
+                if not must_wait(transfers):
+                    break
+                os.sched_yield()
+        super().wait(transfers)
 
     def something_to_do(self, seconds, control):
         """Wait until MPI has done something, `control` (a file descriptor) is ready, or `seconds` are over.
@@ -183,7 +196,7 @@ class Mpi(Carrier):
             self.asked = select.poll()
             self.asked.register(control, select.POLLIN)
         while True:
-            for _ in range(20):
+            for _ in range(TESTS):
                 if self.progress():
                     return False, True
                 os.sched_yield()
@@ -196,7 +209,7 @@ class Mpi(Carrier):
                 time.sleep(SLEEP)
 
     def is_later(self):
-        return any(self.held)
+        return bool(self.held)
 
     def release(self):
         """Let go of what will never be done."""
