@@ -56,7 +56,8 @@ def read(path):
 def notebook_for(answer, solution):
     """The solved lab with `answer` in its task's cell and the checks that this concerns; nothing for show.
 
-    Given cells and the other tasks keep their solutions. Raises Problem for a task or check that the lab has not.
+    Given cells and the other tasks keep their solutions; what comes after the last of these checks is left out, since
+    nothing there can change them. Raises Problem for a task or check that the lab has not.
     """
     notebook = copy.deepcopy(solution)
     tasks = text.tasks_of_checks(solution.cells)
@@ -64,13 +65,13 @@ def notebook_for(answer, solution):
     if unknown:
         raise Problem(f"{answer.name}: the lab has no task or check {', '.join(sorted(unknown))}.")
     wanted = {check for check, task in tasks.items() if task == answer.task} | set(answer.loses)
-    notebook.cells = [
+    cells = [
         cell
         for cell in notebook.cells
-        if cell.cell_type == "code"
-        and not text.is_measure(cell)
-        and (not text.is_check(cell) or cell.metadata.nbgrader.grade_id in wanted)
+        if cell.cell_type == "code" and not text.is_measure(cell) and (not text.is_check(cell) or cell.id in wanted)
     ]
+    end = max(place for place, cell in enumerate(cells) if cell.id in wanted) + 1
+    notebook.cells = cells[:end]
     for cell in notebook.cells:
         if cell.id == answer.task:
             cell.source = answer.source

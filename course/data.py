@@ -5,8 +5,10 @@ downloaded once, its checksum, its columns with their units, where it comes from
 in the folder that the variable COURSE_DATA names, else in ~/.cache/distributed-ml-course.
 """
 
+import contextlib
 import gzip
 import hashlib
+import http.client
 import importlib.util
 import io
 import os
@@ -70,7 +72,7 @@ def _downloaded(name, entry):
     try:
         with urllib.request.urlopen(entry["url"], timeout=SECONDS) as answer:
             content = answer.read()
-    except OSError as error:  # what urllib raises, and a time that ran out
+    except (OSError, http.client.HTTPException) as error:  # no way there, a time that ran out, a connection cut off
         reason = getattr(error, "reason", error)
         raise Problem(
             f"data set {name!r} is downloaded from {entry['url']}, which did not work ({reason}): connect to the "
@@ -80,10 +82,15 @@ def _downloaded(name, entry):
         raise Problem(
             f"what {entry['url']} sent is not the registered data set {name!r} (its SHA-256 differs); nothing was kept."
         )
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    half = kept.with_name(f"{kept.name}.{os.getpid()}")  # a download that is cut off is never taken for a whole one
-    half.write_bytes(content)
-    half.replace(kept)
+    half = kept.with_name(f"{kept.name}.{os.getpid()}")  # a file half written is never taken for a whole one
+    try:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        half.write_bytes(content)
+        half.replace(kept)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            half.unlink(missing_ok=True)
+        return content, f"{entry['url']}, not kept, since {kept.parent} cannot be written ({error.strerror})"
     return content, f"{entry['url']}, kept in {kept.parent}"
 
 

@@ -82,6 +82,8 @@ def curves(series, *, x, y, title, log_x=False, log_y=False):
             last[name] = ys[drawn][-1]
     if log_x:
         axes.set_xscale("log")
+    elif all((xs == np.round(xs)).all() for xs, _ in series.values()):
+        axes.xaxis.get_major_locator().set_params(integer=True)  # there is no epoch 2.5
     if log_y:
         axes.set_yscale("log")
     if len(series) > 1:

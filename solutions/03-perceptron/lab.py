@@ -1,10 +1,11 @@
 # %% [markdown]
 # # Lab 3: The multilayer perceptron
 #
-# Until now the model was a line: a sum of features, each with its weight. No line can tell a handwritten 4 from a 9.
-# In this lab you put two such sums behind each other, with a bend between them, and you have a neural network. You
-# write all of it with NumPy: the network, its error, the gradient by back-propagation, and the training. It will read
-# real handwritten digits. Then PyTorch and TensorFlow must confirm your gradient, and four engines share the training.
+# Until now the model was a line: a sum of features, each with its weight. In an image that is not enough: whether one
+# dark pixel speaks for a 4 or for a 9 depends on the other pixels. In this lab you put two such sums behind each other,
+# with a bend between them, and you have a neural network. You write all of it with NumPy: the network, its error, the
+# gradient by back-propagation, and the training. It will read real handwritten digits. Then PyTorch and TensorFlow must
+# confirm your gradient, and four engines share the training.
 #
 # **After this lab you can**
 #
@@ -18,17 +19,18 @@
 # | step | what | minutes |
 # |---|---|---|
 # | 1 | how many weights? | 3 |
-# | 2 | three bends: logistic, ReLU, softmax | 12 |
+# | 2 | three bends: logistic, ReLU, softmax | 11 |
 # | 3 | the network | 8 |
 # | 4 | the error, and a gradient by trying | 10 |
 # | 5 | back-propagation | 12 |
-# | 6 | initial weights and training | 10 |
+# | 6 | initial weights and training | 9 |
 # | 7 | real digits | 7 |
 # | 8 | the same in PyTorch and in Keras | 10 |
 # | 9 | four engines | 10 |
-# | 10 | two questions, GPUs | 8 |
+# | 10 | a measurement of your own, two questions, GPUs | 10 |
 #
-# Lab 2 gave you mini-batches, and lab 4 will give you the all-reduce. Working versions are here.
+# Lab 2 gave you mini-batch training. Here you write that loop once more, for a model with four arrays of weights. Step 9
+# needs an all-reduce, which you write yourself in lab 4; a working one is given.
 #
 # The network and its symbols are those of Aaron Saxton's lecture *Distributed Training on HPC* (Blue Waters, 2019):
 # σ bends, $g_k$ is the softmax, α and β are the weights, $Z$, $T$ and $f$ what the network computes one after the
@@ -41,7 +43,24 @@ import numpy as np
 from course import cluster, data, plots
 from course.spmd import spmd
 
-cluster.prepare(4)  # asks for four engines now, so that they are there when step 9 needs them
+
+# The checks use these two.
+def overflows(function, x):
+    """Whether function(x) meets a number too large for the computer on its way."""
+    try:
+        with np.errstate(over="raise"):
+            function(x)
+    except FloatingPointError:
+        return True
+    return False
+
+
+def keeps(function, x, *others):
+    """Whether function(x, *others) leaves the array x as it is."""
+    before = x.copy()
+    function(x, *others)
+    return np.array_equal(x, before)
+
 
 # %% [markdown]
 # ## Step 1. How many weights?
@@ -93,10 +112,11 @@ for p_now, M_now, K_now, right in [(784, 64, 10, 50890), (1, 1, 1, 4), (5, 2, 7,
 # Where does the derivative come from? By the chain rule it is $e^{-v} / (1 + e^{-v})^2$. One factor is σ, the other is
 # $e^{-v} / (1 + e^{-v}) = 1 - \sigma$. At $v = 0$: σ is ½ and σ' is ¼, which is its greatest value.
 #
-# There is a trap. Python computes $e^{-v}$ for $v = -1000$ as infinity, with a warning. The true σ is nearly 0, so
-# nothing so large is needed. For negative $v$ write it as $e^{v} / (1 + e^{v})$, which is the same number. A trick does
-# both: with $u = e^{-|v|}$, which is never above 1, σ is $1 / (1 + u)$ where $v \ge 0$ and $u / (1 + u)$ elsewhere.
-# `np.where(condition, a, b)` chooses entry by entry.
+# There is a trap. For $v = -1000$ the computer finds $e^{-v} = e^{1000}$ too large: it **overflows** to infinity, with a
+# warning. Here $1/(1 + \infty) = 0$ is right by luck. The same number written as $e^{v} / (1 + e^{v})$ has no trouble at
+# -1000, but at 1000 it is $\infty / \infty$, which is no number (`nan`). So use each form where it is safe. A trick does
+# it: with $u = e^{-|v|}$, which is never above 1, σ is $1 / (1 + u)$ where $v \ge 0$ and $u / (1 + u)$ elsewhere.
+# `np.where(condition, a, b)` chooses entry by entry. (It computes both `a` and `b` for all entries first.)
 
 
 # %% task logistic
@@ -123,7 +143,7 @@ import numpy as np
 
 # By hand: e to the power ln 3 is 3, so the logistic function of ln 3 is 3/4, of -ln 3 it is 1/4, of 0 it is 1/2.
 points = np.array([[0.0, np.log(3)], [-np.log(3), 0.0]])
-got = logistic(points)
+got = logistic(points.copy())
 assert got is not None, "logistic gave back nothing: its last line must begin with `return`."
 got = np.asarray(got, dtype=float)
 assert got.shape == (2, 2), f"one number for each entry: shape (2, 2); yours {got.shape}."
@@ -135,7 +155,7 @@ assert not np.allclose(got, [[0.5, 0.75], [0.75, 0.5]]), (
 )
 assert not np.allclose(got, np.tanh(points)), "this is tanh, which goes from -1 to 1; the logistic goes from 0 to 1."
 assert np.allclose(got, [[0.5, 0.75], [0.25, 0.5]]), f"of 0, ln 3, -ln 3, 0: ½, ¾, ¼, ½; yours\n{got}"
-slopes = logistic_prime(points)
+slopes = logistic_prime(points.copy())
 assert slopes is not None, "logistic_prime gave back nothing: its last line must begin with `return`."
 slopes = np.asarray(slopes, dtype=float)
 assert slopes.shape == (2, 2), f"one slope for each entry: shape (2, 2); yours {slopes.shape}."
@@ -151,7 +171,7 @@ assert np.allclose(slopes, [[1 / 4, 3 / 16], [3 / 16, 1 / 4]]), (
 import numpy as np
 
 far = np.array([-1000.0, -30.0, 30.0, 1000.0])
-got, slopes = np.asarray(logistic(far), dtype=float), np.asarray(logistic_prime(far), dtype=float)
+got, slopes = np.asarray(logistic(far.copy()), dtype=float), np.asarray(logistic_prime(far.copy()), dtype=float)
 assert not np.isnan(got).any(), (
     f"of -1000, -30, 30 and 1000 yours gives {got}: infinity divided by infinity is nan. Use u = exp(-|v|), at most 1."
 )
@@ -161,6 +181,13 @@ assert abs(got[1] * np.exp(30) - 1) <= 1e-6, (
     "cutting off."
 )
 assert np.allclose(slopes, 0), f"far out the slope is 0; yours {slopes}."
+assert not overflows(logistic, far), (
+    "the numbers are right, but an exponential overflowed on the way to them, at -1000 or 1000. np.where computes both of "
+    "its forms for all entries: write both with u = exp(-|v|), at most 1."
+)
+assert not overflows(logistic_prime, far), (
+    "logistic_prime is right, but an exponential overflowed on its way: σ(v) (1 - σ(v)), from your logistic, needs none."
+)
 
 # %% [markdown]
 # The second bend is the **ReLU**, the rectified linear unit: nothing below zero, and the number itself above.
@@ -172,7 +199,7 @@ assert np.allclose(slopes, 0), f"far out the slope is 0; yours {slopes}."
 
 # %% task relu
 def relu(v):
-    """max(0, v) for every entry of the array v."""
+    """max(0, v) for every entry of the array v, as a new array: v stays as it is."""
     # about 1 line
     ### BEGIN SOLUTION
     return np.maximum(v, 0)
@@ -200,6 +227,9 @@ assert not np.allclose(got, np.abs(points)), "yours turns -2 into 2: below zero 
 assert not np.allclose(got, np.minimum(points, 0)), "yours keeps what is below zero: it is the larger of 0 and v."
 assert not np.allclose(got, points > 0), "yours gives 1 above zero: that is the derivative. The ReLU is v itself there."
 assert np.allclose(got, [[0, 0], [0.5, 3]]), f"of -2, 0, 0.5, 3: 0, 0, 0.5, 3; yours\n{got}"
+assert keeps(relu, points.copy()), (
+    "relu changed the array v itself, and back-propagation will still need it: make a new one, as np.maximum(v, 0) does."
+)
 slopes = relu_prime(points.copy())
 assert slopes is not None, "relu_prime gave back nothing: its last line must begin with `return`."
 slopes = np.asarray(slopes, dtype=float)
@@ -241,7 +271,10 @@ plots.curves(
 
 # %% task softmax
 def softmax(T):
-    """The softmax of each row of T, shape (examples, classes); no overflow, however large the entries."""
+    """The softmax of each row of T, shape (examples, classes); no overflow, however large the entries.
+
+    T stays as it is.
+    """
     # about 2 lines
     ### BEGIN SOLUTION
     e = np.exp(T - T.max(axis=1, keepdims=True))
@@ -269,6 +302,9 @@ assert not np.allclose(got, np.exp(-rows) / np.exp(-rows).sum(axis=1, keepdims=T
 )
 assert not np.allclose(got, np.log(right)), "this is the logarithm of the softmax; leave out the logarithm."
 assert np.allclose(got, right), f"of ln 1, ln 2, ln 5: 1/8, 2/8, 5/8, and of the other row 2/8, 2/8, 4/8; yours\n{got}"
+assert keeps(softmax, rows.copy()), (
+    "softmax changed the array T itself (-= or /= does): write T - ..., which makes a new array."
+)
 
 # %% check softmax-large points=1
 import numpy as np
@@ -607,6 +643,9 @@ assert not np.allclose(got, np.array([[-0.75, -0.25, 0.0], [-0.5, -0.75, 0.25]])
 )
 assert not np.allclose(got, right / 2), "the factor 1/n came twice."
 assert np.allclose(got, right), f"D is\n{right}\nyours is\n{got}"
+assert keeps(output_error, said.copy(), classes), (
+    "D is right, but f is no longer what it was: subtract from a copy, f.copy()."
+)
 ### BEGIN HIDDEN TESTS
 rng = np.random.default_rng(7)
 said = rng.dirichlet(np.ones(4), size=6)
@@ -782,35 +821,36 @@ plots.curves(
 )
 
 # %% [markdown]
-# From the right, the curve falls as $h^2$: that is the proof. On the left it rises again, because the two errors have
-# become so equal that rounding rules. If your gradient were wrong in one place, the curve would stay level at the size
-# of the mistake. (The ReLU has a corner. If a step of $h$ crosses one, the difference is larger there.)
+# From the right, the curve falls as $h^2$, to about $10^{-10}$: that is the proof. On the left it rises again, because
+# the two errors have become so equal that rounding rules. If your gradient were wrong in one place, the curve would stay
+# level at the size of the mistake. (The ReLU has a corner. If a step of $h$ crosses one, the difference is larger there.)
 #
 # ## Step 6. Initial weights and training
 #
-# Where does training begin? Not at zero. If all hidden units have the same weights, they get the same gradient, and
-# stay the same for ever: a network with one hidden unit. So begin at random.
+# Where does training begin? Not at zero. If all hidden units have the same weights, on their inputs and to the outputs,
+# they get the same gradient, and stay the same for ever: a network with one hidden unit. So begin at random.
 #
-# And how large? A sum of $p$ inputs with random weights of standard deviation $s$ has about $p \cdot s^2$ times the
-# mean square of one input. To keep the size from layer to layer, take $s^2 = 1/p$. Too large, and the logistic curve is
-# flat where the sums arrive. Too small, and all examples look alike. The ReLU throws half away, so it takes $s^2 =
-# 2/p$. The first is Xavier Glorot and Yoshua Bengio's rule (2010), here with the inputs alone, the second Kaiming He's
-# (2015). In one line, with `gain` 1 or 2:
+# And how large? Take a sum of $p$ inputs with random weights of mean 0 and standard deviation $s$. The mean square of
+# such a sum is $p \cdot s^2$ times the mean square of one input. To keep the size from layer to layer, take
+# $s^2 = 1/p$. Too large, and the logistic curve is flat where the sums arrive. Too small, and all examples look alike.
+# The ReLU throws half away, so it takes $s^2 = 2/p$. The first is Yann LeCun's rule (1998), which Xavier Glorot and
+# Yoshua Bengio (2010) extended to the way back; the second is Kaiming He's (2015). In one line, with `scale` 1 or 2,
+# as Keras calls it:
 #
-# $$ s = \sqrt{\frac{\text{gain}}{\text{number of inputs of the layer}}} $$
+# $$ s = \sqrt{\frac{\text{scale}}{\text{number of inputs of the layer}}} $$
 #
 # The hidden layer has $p$ inputs, the output layer has $M$. $\alpha_0$ and $\beta_0$ may begin at 0, since the random
 # weights make the units different.
 
 
 # %% task start
-def start(p, M, K, gain, seed):
+def start(p, M, K, scale, seed):
     """The initial weights: alpha_0 and beta_0 zero, alpha and beta normal with the standard deviation above."""
     # about 4 lines
     ### BEGIN SOLUTION
     rng = np.random.default_rng(seed)
-    alpha = rng.normal(size=(M, p)) * np.sqrt(gain / p)
-    beta = rng.normal(size=(K, M)) * np.sqrt(gain / M)
+    alpha = rng.normal(size=(M, p)) * np.sqrt(scale / p)
+    beta = rng.normal(size=(K, M)) * np.sqrt(scale / M)
     return [np.zeros(M), alpha, np.zeros(K), beta]
     ### END SOLUTION
 
@@ -818,7 +858,7 @@ def start(p, M, K, gain, seed):
 # %% check start points=2
 import numpy as np
 
-# 400 inputs, 300 hidden units, 100 outputs, gain 2. With 30,000 numbers and more, the measured deviation is within 5%.
+# 400 inputs, 300 hidden units, 100 outputs, scale 2. With 30,000 numbers and more, the measured deviation is within 5%.
 got = start(400, 300, 100, 2.0, 1)
 assert got is not None, "start gave back nothing: its last line must begin with `return`."
 assert len(got) == 4, f"four arrays: α_0, α, β_0, β; yours {len(got)}."
@@ -835,10 +875,10 @@ expected = np.sqrt(2 / 400), np.sqrt(2 / 300)
 assert abs(got[1].mean()) <= 0.05 * expected[0], (
     f"the mean of the weights is 0; yours {got[1].mean():.4f}. Take rng.normal, which has both signs."
 )
-assert abs(spread[0] / expected[0] ** 2 - 1) > 0.05, "the root is missing: the standard deviation is √(gain / p)."
-assert abs(spread[0] / np.sqrt(1 / 400) - 1) > 0.05, "gain is missing, or stands as 1: the deviation is √(gain / p)."
+assert abs(spread[0] / expected[0] ** 2 - 1) > 0.05, "the root is missing: the standard deviation is √(scale / p)."
+assert abs(spread[0] / np.sqrt(1 / 400) - 1) > 0.05, "scale is missing, or stands as 1: the deviation is √(scale / p)."
 assert abs(spread[0] / np.sqrt(2 / 300) - 1) > 0.05, "α was divided by M = 300; each hidden unit has p = 400 inputs."
-assert abs(spread[0] - 1) > 0.05, "the standard deviation of α is 1: multiply with √(gain / p)."
+assert abs(spread[0] - 1) > 0.05, "the standard deviation of α is 1: multiply with √(scale / p)."
 assert abs(spread[0] / expected[0] - 1) <= 0.05, (
     f"the standard deviation of α is √(2/400) = {expected[0]:.4f}; yours {spread[0]:.4f}."
 )
@@ -996,9 +1036,9 @@ X_digits, y_digits = digits["pixels"][shuffled] / 255, digits["digit"][shuffled]
 X_train, y_train, X_held, y_held = X_digits[:4000], y_digits[:4000], X_digits[4000:], y_digits[4000:]
 
 
-def train_digits(sigma, sigma_prime, M, gain, gamma, epochs=20):
+def train_digits(sigma, sigma_prime, M, scale, gamma, epochs=20):
     """The weights at the start and after each epoch, of a network trained on the 4,000 digits; B = 32, seed 3."""
-    weights = start(784, M, 10, gain, seed=3)
+    weights = start(784, M, 10, scale, seed=3)
     return train(weights, X_train, y_train, gradient_of(sigma, sigma_prime), gamma, 32, epochs, seed=3)
 
 
@@ -1046,8 +1086,8 @@ assert np.allclose(got, [1, 0, 2, 1]), f"the most probable classes are 1, 0, 2, 
 
 # %% [markdown]
 # Now all of it together. The check trains your network twice, with 64 logistic hidden units and with 128 ReLUs, 20
-# epochs each. Aim: 92% of the 1,000 held-out digits with the logistic function, and more with ReLU. (The bound is two
-# points below what our solution reads, since your sums may round otherwise.)
+# epochs each, which takes some seconds. Aim: 92% of the 1,000 held-out digits with the logistic function, and more with
+# ReLU. (Our solution reads 93.6% and 94.6%. The check asks for two points less, since you may draw other weights.)
 
 # %% check digits points=2
 import numpy as np
@@ -1056,8 +1096,8 @@ from course import data
 
 true_digits = data.load("mnist-5000")["digit"][np.random.default_rng(6).permutation(5000)][4000:]
 for name, settings, bend, bound in [
-    ("logistic", {"M": 64, "gain": 1.0, "gamma": 0.5}, (logistic, logistic_prime), 0.916),
-    ("ReLU", {"M": 128, "gain": 2.0, "gamma": 0.2}, (relu, relu_prime), 0.926),
+    ("logistic", {"M": 64, "scale": 1.0, "gamma": 0.5}, (logistic, logistic_prime), 0.916),
+    ("ReLU", {"M": 128, "scale": 2.0, "gamma": 0.2}, (relu, relu_prime), 0.926),
 ]:
     history = train_digits(*bend, **settings)
     read = np.asarray(read_held_out(history[-1], bend[0]), dtype=float)
@@ -1068,7 +1108,8 @@ for name, settings, bend, bound in [
         "above pass?"
     )
     assert share >= bound, (
-        f"with {name} your network reads {share:.1%} of the held-out digits; ours reads 2 points more than {bound:.1%}."
+        f"with {name} your network reads {share:.1%} of the held-out digits; {bound:.1%} are asked, and ours reads "
+        f"{bound + 0.02:.1%}. Do all checks above pass?"
     )
 
 # %% measure
@@ -1080,13 +1121,13 @@ kinds = {
     "128 ReLUs": (relu, relu_prime, 128, 2.0, 0.2),
 }
 trained, shares = {}, {}
-for name, (sigma, sigma_prime, M, gain, gamma) in kinds.items():
-    trained[name] = train_digits(sigma, sigma_prime, M, gain, gamma)
+for name, (sigma, sigma_prime, M, scale, gamma) in kinds.items():
+    trained[name] = train_digits(sigma, sigma_prime, M, scale, gamma)
     shares[name] = [100 * np.mean(read_held_out(weights, sigma) == y_held) for weights in trained[name]]
-    t = 20 * 125
+    complete, more = progress(2500, 4000, 32)
     print(
-        f"{name}: {count_weights(784, M, 10):,} weights, {shares[name][-1]:.1f}% after {t} iterations, "
-        f"{progress(t, 4000, 32)}"
+        f"{name}: {count_weights(784, M, 10):,} weights, {shares[name][-1]:.1f}% after 2,500 iterations, which are "
+        f"{complete} epochs and {more} iterations"
     )
 display(
     plots.curves(
@@ -1187,6 +1228,9 @@ grads_right = [
 got = torch_network(small, rows, classes)
 assert got is not None, "torch_network gave back nothing: its last line must begin with `return`."
 assert len(got) == 2 and len(got[1]) == 4, "two things come back: T, and a list of four gradients."
+assert all(isinstance(each, np.ndarray) for each in (got[0], *got[1])), (
+    "tensors came back, and NumPy arrays are asked: T.detach().numpy(), and .numpy() of each gradient."
+)
 T_got, grads_got = np.asarray(got[0], dtype=float), [np.asarray(each, dtype=float) for each in got[1]]
 assert T_got.shape == (4, 2), f"T has one row an example and one column a class: (4, 2); yours {T_got.shape}."
 shares = np.exp(T_right) / np.exp(T_right).sum(axis=1, keepdims=True)
@@ -1302,6 +1346,9 @@ grads_right = [
 got = keras_network(small, rows, classes)
 assert got is not None, "keras_network gave back nothing: its last line must begin with `return`."
 assert len(got) == 2 and len(got[1]) == 4, "two things come back: T, and a list of four gradients."
+assert all(isinstance(each, np.ndarray) for each in (got[0], *got[1])), (
+    "tensors came back, and NumPy arrays are asked: T.numpy(), and .numpy() of each gradient."
+)
 T_got, grads_got = np.asarray(got[0], dtype=float), [np.asarray(each, dtype=float) for each in got[1]]
 assert T_got.shape == (4, 2), f"T has one row an example and one column a class: (4, 2); yours {T_got.shape}."
 shares = np.exp(T_right) / np.exp(T_right).sum(axis=1, keepdims=True)
@@ -1425,9 +1472,9 @@ print("every rank has", run[0], "and the messages sent by each are", run.trace.m
 
 # %% [markdown]
 # One step. The gradient of the whole batch is not the plain mean of the ranks' gradients if they have different numbers
-# of rows. As at the end of lab 2: with $n_k$ rows and the average gradient $g_k$ on rank $k$,
+# of rows. As at the end of lab 2: with $n_r$ rows and the average gradient $\nabla R_r$ on rank $r$,
 #
-# $$ g = \frac{\sum_k n_k \, g_k}{\sum_k n_k} $$
+# $$ \nabla R = \frac{\sum_r n_r \nabla R_r}{\sum_r n_r} $$
 #
 # and both sums are all-reduces. Mind the end of an epoch: if 3 examples are left for 4 ranks, one rank has **no** rows.
 # The average over no rows does not exist, so that rank must not ask for it. But it must take part in every
@@ -1511,9 +1558,15 @@ assert not np.allclose(got, 4 / 3), "you divided by the number of ranks, 3; ther
 assert np.allclose(got, 2), f"two rows on three ranks: the intercept goes to 2 on every rank; yours {got}."
 
 # %% [markdown]
-# And the loop. The data is small, so every rank has all of it. Every rank draws the **same** permutations, from the
-# same seed, and takes its own part of each batch: `np.array_split(piece, comm.size)[comm.rank]`. So nobody needs to
-# send examples around. `step(comm, X, y, weights)` makes one step.
+# Next comes the loop, and it will run on four engines. The next cell asks for them, and they start while you write.
+
+# %%
+cluster.prepare(4)
+
+# %% [markdown]
+# The data is small, so every rank has all of it. Every rank draws the **same** permutations, from the same seed, and
+# takes its own part of each batch: `np.array_split(piece, comm.size)[comm.rank]`. So nobody needs to send examples
+# around. `step(comm, X, y, weights)` makes one step.
 
 
 # %% task parallel-train
@@ -1670,8 +1723,33 @@ plots.curves(
 # %% [markdown]
 # Rank 0 sends three times as much as anybody else. With many ranks it becomes a queue. Labs 4 and 5 mend that.
 #
-# ## Step 10. Questions
+# ## Step 10. A measurement of your own
 #
+# How large should the hidden layer be? The next cell trains networks of several sizes for 5 epochs each, and reads both
+# the digits they were trained on and those held out. Write down first which row you expect to read most of the held-out
+# digits. Then add rows of your own: more units, another bend, another learning rate.
+
+# %% measure
+# A measurement of your own: change the rows and add some; a row of 128 units takes about a second.
+rows = {
+    "4 ReLUs": ((relu, relu_prime), {"M": 4, "scale": 2.0, "gamma": 0.2}),
+    "16 ReLUs": ((relu, relu_prime), {"M": 16, "scale": 2.0, "gamma": 0.2}),
+    "64 ReLUs": ((relu, relu_prime), {"M": 64, "scale": 2.0, "gamma": 0.2}),
+    "64 logistic": ((logistic, logistic_prime), {"M": 64, "scale": 1.0, "gamma": 0.5}),
+}
+series = {}
+for name, (bend, settings) in rows.items():
+    history = train_digits(*bend, **settings, epochs=5)
+    held = [100 * np.mean(read_held_out(weights, bend[0]) == y_held) for weights in history]
+    known = 100 * np.mean(recognize(history[-1], X_train, bend[0], forward, softmax) == y_train)
+    series[name] = (range(6), held)
+    print(
+        f"{name:12} {count_weights(784, settings['M'], 10):7,} weights: {known:.1f}% of the digits trained on, "
+        f"{held[-1]:.1f}% of those held out"
+    )
+plots.curves(series, x="epochs seen", y="held-out digits read rightly (%)", title="Hidden layers of several sizes")
+
+# %% [markdown]
 # **Question 1.** Look at the four beginnings of step 7. Say for each of the three bad ones what goes wrong, with the
 # numbers that you saw. Why does training with zeros not recover? (4 to 6 sentences.)
 
@@ -1704,29 +1782,36 @@ plots.curves(
 # %% [markdown]
 # ### On real GPUs
 #
-# The network of step 8 moves to a GPU by `.to("cuda")`, and Keras takes one by itself. The next cell times PyTorch's
-# forward pass for a large batch. What to expect:
+# The network of step 8 moves to a GPU by `.to("cuda")`, and Keras takes one by itself. The next cell times one step of
+# PyTorch, forward and back, for a batch of 1,000 digits; without a GPU it runs on the processor. What to expect:
 #
-# - A network as small as ours gains little: starting each of a handful of operations takes some microseconds.
-# - With a thousand hidden units and more, the products of matrices rule, and a GPU does them ten to a
-#   hundred times faster.
-# - GPUs compute with 32 bits by default, so compare gradients to 1e-5 and not to 1e-12.
+# - A network as small as ours gains little: a GPU needs some microseconds to start each operation, however small.
+# - With a thousand hidden units and more, the products of matrices rule, and a GPU does them many times faster than two
+#   cores.
+# - PyTorch and Keras compute with 32 bits unless told otherwise, about 7 digits, and TensorFlow on newer GPUs multiplies
+#   matrices with 3. So compare gradients there in `float64`, as step 8 does.
+# - Step 9 does not change: its arrays are NumPy's and stay on the processor. Networks that train on several GPUs come in
+#   a later lab.
 
 # %% measure
-# For show: a forward and a backward pass in PyTorch, on a GPU where there is one.
+# For show: a step of PyTorch, forward and back, on a GPU where there is one.
 import time
 
 import torch
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
+images = torch.tensor(X_train[:1000], dtype=torch.float32, device=device)
+labels = torch.tensor(y_train[:1000], device=device)
 for M in (64, 1024):
     model = torch.nn.Sequential(torch.nn.Linear(784, M), torch.nn.ReLU(), torch.nn.Linear(M, 10)).to(device)
-    images = torch.tensor(X_train[:1000], dtype=torch.float32, device=device)
-    labels = torch.tensor(y_train[:1000], device=device)
-    torch.nn.functional.cross_entropy(model(images), labels).backward()  # once for nothing
-    begin_time = time.perf_counter()
-    R_now = float(torch.nn.functional.cross_entropy(model(images), labels).detach())
-    print(f"{M:5} hidden units on {device}: {1e3 * (time.perf_counter() - begin_time):.1f} ms, R = {R_now:.3f}")
+    times = []
+    for _ in range(10):
+        begin_time = time.perf_counter()
+        R_now = torch.nn.functional.cross_entropy(model(images), labels)
+        R_now.backward()
+        model[0].bias.grad.sum().item()  # waits until the GPU is through
+        times.append(1e3 * (time.perf_counter() - begin_time))
+    print(f"{M:5} hidden units on {device}: {min(times):.1f} ms a step, the first took {times[0]:.1f} ms")
 
 # %% [markdown]
 # ## What you have now

@@ -3,6 +3,8 @@
 import hashlib
 import subprocess
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
@@ -52,52 +54,103 @@ def test_the_5000_digits_are_500_of_each_and_look_like_digits():
     assert ink[10:18, 10:18].mean() > 10 * ink[[0, -1]].mean()
 
 
+class Server:
+    """Three tiny images to download from this machine's own address; `entry` is what the registry says of them."""
+
+    def __init__(self, folder):
+        self.archive = folder / "tiny.npz"
+        images = np.arange(12, dtype=np.uint8).reshape(3, 2, 2)
+        np.savez(self.archive, x_train=images[:2], y_train=np.array([7, 1]), x_test=images[2:], y_test=np.array([4]))
+        self.missing = 0  # bytes that are announced and not sent
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), self.handler())
+        threading.Thread(target=self.http.serve_forever, args=(0.02,), daemon=True).start()
+        self.entry = {
+            "url": f"http://127.0.0.1:{self.http.server_port}/tiny.npz",
+            "form": "image arrays",
+            "sha256": hashlib.sha256(self.archive.read_bytes()).hexdigest(),
+            "columns": {"pixels": "grey levels", "digit": "a digit"},
+        }
+
+    def handler(self):
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                if self.path != "/tiny.npz":
+                    return self.send_error(404)
+                content = server.archive.read_bytes()
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                return self.wfile.write(content[: len(content) - server.missing])
+
+            def log_message(self, *_):
+                pass
+
+        return Handler
+
+    def stop(self):
+        self.http.shutdown()
+        self.http.server_close()
+
+
 @pytest.fixture
-def served(tmp_path, monkeypatch):
-    """Three tiny images to download from a file, into an empty cache; the registry's entry, to be changed."""
-    archive = tmp_path / "tiny.npz"
-    images = np.arange(12, dtype=np.uint8).reshape(3, 2, 2)
-    np.savez(archive, x_train=images[:2], y_train=np.array([7, 1]), x_test=images[2:], y_test=np.array([4]))
-    entry = {
-        "url": archive.as_uri(),
-        "form": "image arrays",
-        "sha256": hashlib.sha256(archive.read_bytes()).hexdigest(),
-        "columns": {"pixels": "grey levels", "digit": "a digit"},
-    }
-    monkeypatch.setattr(data, "registry", lambda: {"tiny": entry})
+def server(tmp_path, monkeypatch):
+    """The registry holds one set, which a server on this machine has; the cache is empty."""
+    server = Server(tmp_path)
+    monkeypatch.setattr(data, "registry", lambda: {"tiny": server.entry})
     monkeypatch.setenv("COURSE_DATA", str(tmp_path / "cache"))
-    return archive, entry
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    yield server
+    server.stop()
 
 
-def test_a_download_is_kept_and_needs_no_network_the_next_time(served, capsys):
-    archive, _ = served
+def test_a_download_is_kept_and_needs_no_network_the_next_time(server, capsys):
     first = data.load("tiny")
     assert first["pixels"].tolist() == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]
     assert first["digit"].tolist() == [7, 1, 4]
-    archive.unlink()
+    server.stop()
     assert np.array_equal(data.load("tiny")["pixels"], first["pixels"])
     assert capsys.readouterr().out.count("tiny: 3 rows of pixels, digit, from ") == 2
 
 
-def test_a_download_that_is_not_the_registered_one_is_refused_and_not_kept(served):
-    _, entry = served
-    entry["sha256"] = "0" * 64
-    with pytest.raises(Problem, match="nothing was kept"):
+def test_a_download_that_is_not_the_registered_one_is_refused_and_not_kept(server):
+    server.entry["sha256"] = "0" * 64
+    with pytest.raises(Problem, match=r"not the registered data set 'tiny' \(its SHA-256 differs\); nothing was kept"):
         data.load("tiny")
     assert not data.cache().exists()
 
 
-def test_a_kept_file_that_was_damaged_is_downloaded_again(served):
+def test_a_kept_file_that_was_damaged_is_downloaded_again(server):
     data.load("tiny")
     (kept,) = data.cache().iterdir()
     kept.write_bytes(b"half")
     assert len(data.load("tiny")["digit"]) == 3
 
 
-def test_without_a_network_one_sentence_says_so(served):
-    archive, _ = served
-    archive.unlink()
-    with pytest.raises(Problem, match="connect to the network"):
+def test_a_download_that_cannot_be_kept_is_used_all_the_same(server, capsys):
+    data.cache().write_text("a file where the folder should be")
+    assert len(data.load("tiny")["digit"]) == 3
+    assert f"not kept, since {data.cache()} cannot be written" in capsys.readouterr().out
+
+
+def test_a_connection_that_is_refused_is_said_in_one_sentence(server):
+    server.stop()
+    with pytest.raises(Problem, match=r"did not work \(.*refused\): connect to the network, or") as said:
+        data.load("tiny")
+    assert "\n" not in str(said.value) and server.entry["url"] in str(said.value)
+
+
+def test_a_connection_that_breaks_off_is_said_in_one_sentence_and_nothing_is_kept(server):
+    server.missing = 5
+    with pytest.raises(Problem, match=r"which did not work \(.*5 more expected\)\): connect to the network"):
+        data.load("tiny")
+    assert not data.cache().exists()
+
+
+def test_an_address_that_holds_nothing_is_said_in_one_sentence(server):
+    server.entry["url"] = server.entry["url"].replace("tiny", "gone")
+    with pytest.raises(Problem, match=r"gone.npz, which did not work \(.*Not Found\)"):
         data.load("tiny")
 
 

@@ -63,6 +63,13 @@ def test_curves_are_told_by_start_end_extremes_and_order():
     assert text.endswith("from lowest to highest: falling, dipping, flat.")
 
 
+def test_what_is_counted_is_marked_in_whole_numbers():
+    epochs = plots.curves({"R": (range(1, 21), range(20))}, x="epochs", y="R", title="T").figure.axes[0]
+    assert all(tick == round(tick) for tick in epochs.get_xticks())
+    halves = plots.curves({"R": ([0, 0.5, 1], [0, 1, 2])}, x="x", y="R", title="T").figure.axes[0]
+    assert 0.2 in np.round(halves.get_xticks(), 9)
+
+
 def test_a_run_that_diverged_is_drawn_as_far_as_it_goes_without_a_warning():
     ys = [1.0, 1e200, 1e249, 1e308, np.inf, np.nan]
     with warnings.catch_warnings():

@@ -1,8 +1,8 @@
 # task: start
 # loses: start-check
 # hint: the same seed must give the same weights
-def start(p, M, K, gain, seed):
+def start(p, M, K, scale, seed):
     rng = np.random.default_rng()
-    alpha = rng.normal(size=(M, p)) * np.sqrt(gain / p)
-    beta = rng.normal(size=(K, M)) * np.sqrt(gain / M)
+    alpha = rng.normal(size=(M, p)) * np.sqrt(scale / p)
+    beta = rng.normal(size=(K, M)) * np.sqrt(scale / M)
     return [np.zeros(M), alpha, np.zeros(K), beta]

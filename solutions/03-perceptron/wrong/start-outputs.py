@@ -1,8 +1,8 @@
 # task: start
 # loses: start-check
 # hint: α was divided by M
-def start(p, M, K, gain, seed):
+def start(p, M, K, scale, seed):
     rng = np.random.default_rng(seed)
-    alpha = rng.normal(size=(M, p)) * np.sqrt(gain / M)
-    beta = rng.normal(size=(K, M)) * np.sqrt(gain / M)
+    alpha = rng.normal(size=(M, p)) * np.sqrt(scale / M)
+    beta = rng.normal(size=(K, M)) * np.sqrt(scale / M)
     return [np.zeros(M), alpha, np.zeros(K), beta]

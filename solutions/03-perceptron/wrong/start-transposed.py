@@ -1,8 +1,8 @@
 # task: start
 # loses: start-check
 # hint: the shapes are
-def start(p, M, K, gain, seed):
+def start(p, M, K, scale, seed):
     rng = np.random.default_rng(seed)
-    alpha = rng.normal(size=(p, M)) * np.sqrt(gain / p)
-    beta = rng.normal(size=(K, M)) * np.sqrt(gain / M)
+    alpha = rng.normal(size=(p, M)) * np.sqrt(scale / p)
+    beta = rng.normal(size=(K, M)) * np.sqrt(scale / M)
     return [np.zeros(M), alpha, np.zeros(K), beta]

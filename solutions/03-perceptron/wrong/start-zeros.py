@@ -1,8 +1,8 @@
 # task: start
 # loses: start-check
 # hint: all weights are 0
-def start(p, M, K, gain, seed):
+def start(p, M, K, scale, seed):
     rng = np.random.default_rng(seed)
-    alpha = np.zeros((M, p)) * np.sqrt(gain / p)
-    beta = np.zeros((K, M)) * np.sqrt(gain / M)
+    alpha = np.zeros((M, p)) * np.sqrt(scale / p)
+    beta = np.zeros((K, M)) * np.sqrt(scale / M)
     return [np.zeros(M), alpha, np.zeros(K), beta]

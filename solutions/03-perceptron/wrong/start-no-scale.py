@@ -1,7 +1,7 @@
 # task: start
 # loses: start-check
-# hint: gain is missing
-def start(p, M, K, gain, seed):
+# hint: scale is missing
+def start(p, M, K, scale, seed):
     rng = np.random.default_rng(seed)
     alpha = rng.normal(size=(M, p)) * np.sqrt(1 / p)
     beta = rng.normal(size=(K, M)) * np.sqrt(1 / M)

@@ -1,0 +1,10 @@
+# task: logistic
+# loses: logistic-large-check
+# hint: np.where computes both of its forms for all entries
+def logistic(v):
+    return np.where(v >= 0, 1 / (1 + np.exp(-v)), np.exp(v) / (1 + np.exp(v)))
+
+
+def logistic_prime(v):
+    s = logistic(v)
+    return s * (1 - s)
