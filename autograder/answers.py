@@ -5,13 +5,14 @@ solve a task pass. Both are graded as a hand-in is, and once more in a plain ker
 """
 
 import copy
+import math
 import re
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder import text
-from autograder.examine import CELL_SECONDS, examine
+from autograder.examine import CELL_SECONDS, Examination, examine
 from autograder.kernel import Kernel
 from course.errors import Problem
 
@@ -99,24 +100,39 @@ def grade_plain(notebook):
     return hints(notebook)
 
 
-def grade_all_plain(given, solution):
-    """Name of each answer -> {grade_id: hint or None}, one after the other in one kernel, as a student tries them.
+def grade_all_outside(given, solution):
+    """Name of each answer -> {grade_id: hint or None}, checks outside the kernel, which all of them share."""
+    with tempfile.TemporaryDirectory() as folder, Kernel(folder) as kernel:
+        examination = Examination(kernel, CELL_SECONDS, math.inf)
+        return one_after_the_other(given, solution, examination.outputs_of)
 
-    Before each the task's cell holds the solution, and after it again.
+
+def grade_all_plain(given, solution):
+    """The same with everything in one plain kernel, as a student tries them."""
+    with tempfile.TemporaryDirectory() as folder, Kernel(folder) as kernel:
+        return one_after_the_other(given, solution, lambda cell: kernel.run(cell.source, CELL_SECONDS, cell.id))
+
+
+def one_after_the_other(given, solution, run):
+    """What the checks say of each answer, by `run`, a function from a cell to its outputs.
+
+    Before each answer its task's cell holds the solution, and after it again: to start a kernel, with engines where a
+    lab has some, takes longer than to grade an answer.
     """
     found = {}
-    with tempfile.TemporaryDirectory() as folder, Kernel(folder) as kernel:
-        for cell in solution.cells:
-            if cell.cell_type == "code" and not text.is_measure(cell) and not text.is_check(cell):
-                kernel.run(cell.source, CELL_SECONDS, cell.id)
-        solved = {cell.id: cell.source for cell in solution.cells if text.is_task(cell)}
-        for answer in given:
-            notebook = notebook_for(answer, solution)
-            kernel.run(answer.source, CELL_SECONDS, answer.task)
-            for cell in filter(text.is_check, notebook.cells):
-                cell.outputs = kernel.run(cell.source, CELL_SECONDS, cell.id)
-            found[answer.name] = hints(notebook)
-            kernel.run(solved[answer.task], CELL_SECONDS, answer.task)
+    for cell in solution.cells:
+        if cell.cell_type == "code" and not text.is_measure(cell) and not text.is_check(cell):
+            run(cell)
+    solved = {cell.id: cell for cell in solution.cells if text.is_task(cell)}
+    for answer in given:
+        notebook = notebook_for(answer, solution)
+        for cell in notebook.cells:
+            if cell.id == answer.task:
+                run(cell)
+            elif text.is_check(cell):
+                cell.outputs = run(cell)
+        found[answer.name] = hints(notebook)
+        run(solved[answer.task])
     return found
 
 

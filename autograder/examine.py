@@ -24,7 +24,7 @@ NOTEBOOK_SECONDS = 300
 def examine(notebook, cell_seconds=CELL_SECONDS):
     """Run `notebook` in place; returns remarks, one sentence each, on what did not go as it should."""
     with tempfile.TemporaryDirectory(prefix="hand-in-") as folder, Kernel(folder) as kernel:
-        examination = Examination(kernel, cell_seconds)
+        examination = Examination(kernel, cell_seconds, NOTEBOOK_SECONDS)
         for cell in notebook.cells:
             if cell.cell_type == "code":
                 cell.outputs, cell.execution_count = [], None
@@ -36,9 +36,9 @@ def examine(notebook, cell_seconds=CELL_SECONDS):
 class Examination:
     """The state of one run: the kernel, what it has run, and the time that is left."""
 
-    def __init__(self, kernel, cell_seconds):
-        self.kernel, self.cell_seconds = kernel, cell_seconds
-        self.end = time.monotonic() + NOTEBOOK_SECONDS
+    def __init__(self, kernel, cell_seconds, notebook_seconds):
+        self.kernel, self.cell_seconds, self.notebook_seconds = kernel, cell_seconds, notebook_seconds
+        self.end = time.monotonic() + notebook_seconds
         self.history = []  # sources that ran to their end, to be run again in a new kernel
         self.remarks = []
 
@@ -46,7 +46,7 @@ class Examination:
         """The outputs of one code cell, an error output where it failed or could not be run."""
         seconds = min(self.cell_seconds, self.end - time.monotonic())
         if seconds <= 0:
-            return [failure("NotRun", f"not run: the notebook had used up its {NOTEBOOK_SECONDS} seconds.")]
+            return [failure("NotRun", f"not run: the notebook had used up its {self.notebook_seconds} seconds.")]
         if self.kernel is None:
             return [failure("NotRun", "not run: the notebook's kernel could not be kept alive.")]
         if text.is_check(cell):

@@ -7,18 +7,25 @@ inside torch for a partner that may not come.
 
 CUDA tensors stay on their devices under NCCL. Gloo has no way to a GPU, and NCCL refuses two ranks on one: there they
 go through the host's memory.
+
+A run of this carrier is also a place where torch.distributed's own programs find their ranks:
+`dist.init_process_group("gloo", init_method="spmd://")` makes the default group of them. It ends with the run. (torchrun's
+way, environment variables, needs a TCPStore, whose connecting takes 5 seconds wherever a name server is slow.)
 """
 
 import datetime
+import os
 
 import numpy as np
 import torch
 import torch.distributed as dist
+from torch.distributed.rendezvous import register_rendezvous_handler
 
 from course.comm import wire
 from course.comm.buffers import ON_GPU, Buffer
 from course.comm.communicator import Transfer
 from course.comm.local import Local
+from course.errors import Problem
 
 TIMEOUT = datetime.timedelta(seconds=30)  # to meet, and for a payload whose partner has died meanwhile
 NO_BYTES = np.empty(0, np.uint8)
@@ -42,10 +49,13 @@ class Announcement:
 class Torch(Local):
     """Moves payloads by torch.distributed, and what must be said before by sockets."""
 
+    of_this_run = None  # the carrier of the run under way
+
     def __init__(self, rank, size, reporter, secret, directory, name):
         super().__init__(rank, size, reporter, secret, directory, name)
         self.store = self.nccl = None
         self.stages = {}  # id of an announcement -> (it, the transfer it stands for, torch's work)
+        self.groups = 0  # default groups made so far
         self.moving = []  # (work of NCCL, transfer)
         self.handed_over = {}  # (sends, peer) -> payloads so far
         self.host, port = "127.0.0.1" if directory else wire.own_hosts()[0], None
@@ -70,6 +80,9 @@ class Torch(Local):
             # a group for each direction: within one, NCCL does what passes between two ranks one after the other
             stores = [dist.PrefixStore(name, self.store) for name in ("up", "down")]
             self.nccl = [dist.ProcessGroupNCCL(store, self.rank, self.size, TIMEOUT) for store in stores]
+        if self.host == "127.0.0.1":
+            os.environ["GLOO_SOCKET_IFNAME"] = "lo"  # else torch asks a name server for this machine's address
+        Torch.of_this_run = self
 
     def begin(self, transfer):
         if transfer.peer == self.rank:
@@ -146,6 +159,21 @@ class Torch(Local):
         super().release()
         for group in self.nccl or ():
             group.abort()
+        if dist.is_initialized():
+            dist.destroy_process_group()
+        Torch.of_this_run = None
+
+
+def _rendezvous(url, timeout=TIMEOUT, **_):
+    """What `init_process_group(init_method="spmd://")` asks for: store, rank and number of ranks of this run."""
+    carrier = Torch.of_this_run
+    if carrier is None:
+        raise Problem('init_method="spmd://" is for functions that spmd runs with carrier="torch".')
+    carrier.groups += 1
+    yield dist.PrefixStore(f"default-{carrier.groups}", carrier.store), carrier.rank, carrier.size
+
+
+register_rendezvous_handler("spmd", _rendezvous)
 
 
 def _gpu():

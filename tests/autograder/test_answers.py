@@ -9,7 +9,8 @@ import pytest
 from autograder import answers, build, text, tidy
 
 WAYS = {"outside": answers.grade_outside, "plain": answers.grade_plain}
-CASES = [(lab, answer, way) for lab in text.lab_names() for answer in answers.answers(lab) for way in WAYS]
+ALL = {"outside": answers.grade_all_outside, "plain": answers.grade_all_plain}
+CASES = [(lab, way, answer) for lab in text.lab_names() for answer in answers.answers(lab) for way in WAYS]
 
 
 @pytest.fixture(scope="module")
@@ -19,24 +20,19 @@ def solutions():
 
 @pytest.fixture(scope="module")
 def found(solutions, request):
-    """A function: case -> what the checks say of it; all chosen cases are under way at once, a worker a core."""
+    """A function: case -> what the checks say of it; the labs' two ways are under way at once, a worker a core."""
     chosen = [item.callspec.params["case"] for item in request.session.items if "found" in item.fixturenames]
     with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
-        plain = {}
-        for lab, solution in solutions.items():
-            given = [answer for where, answer, way in chosen if where == lab and way == "plain"]
-            plain[lab] = pool.submit(answers.grade_all_plain, given, solution)
-        outside = {
-            (lab, answer, way): pool.submit(answers.grade_outside, answers.notebook_for(answer, solutions[lab]))
-            for lab, answer, way in chosen
-            if way == "outside"
+        graded = {
+            (lab, way): pool.submit(ALL[way], [a for *its, a in chosen if its == [lab, way]], solutions[lab])
+            for lab, way in {(lab, way) for lab, way, _ in chosen}
         }
-        yield lambda case: outside[case].result() if case in outside else plain[case[0]].result()[case[1].name]
+        yield lambda case: graded[case[:2]].result()[case[2].name]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-{case[1].name}-{case[2]}")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-{case[2].name}-{case[1]}")
 def test_an_answer_loses_exactly_the_checks_it_names_and_gets_its_hint(case, found):
-    assert answers.verdict(case[1], found(case)) == ""
+    assert answers.verdict(case[2], found(case)) == ""
 
 
 @pytest.mark.parametrize("way", WAYS)
