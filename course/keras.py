@@ -6,6 +6,7 @@ afterwards may have them. `multi_gpu_model` is the function that left Keras with
 
 import contextlib
 import functools
+import itertools
 import os
 import re
 import tempfile
@@ -13,6 +14,9 @@ from pathlib import Path
 
 from course import plots
 from course.errors import Problem
+
+# before TensorFlow is there: what it writes later, about its own threads and data sets, is no student's business
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 HOST = "CPU:0"
 LOGICAL_GPU_MB = 1024  # memory of one logical GPU, where several share a real one
@@ -47,7 +51,7 @@ def logical_devices(n):
         if len(real) < n:
             part = tf.config.LogicalDeviceConfiguration(memory_limit=LOGICAL_GPU_MB if kind == "GPU" else None)
             with contextlib.suppress(RuntimeError):  # they are there already
-                for device, (begin, end) in zip(real, _slices(n, len(real)), strict=True):
+                for device, (begin, end) in zip(real, slices(n, len(real)), strict=True):
                     tf.config.set_logical_device_configuration(device, [part] * (end - begin))
         names = _devices()
     if len(names) < n:
@@ -93,14 +97,25 @@ def multi_gpu_model(model, gpus=None, cpu_merge=True, cpu_relocation=False):
     return _replicas()(model, devices, HOST if cpu_merge else devices[0])
 
 
+def slices(rows, n):
+    """How `multi_gpu_model` cuts a batch: (begin, end) of each of n slices; sizes differ by one row at most.
+
+    rows: how many rows there are, a number or a tensor; the ends are of the same kind. With fewer rows than n some
+    slices are empty.
+    """
+    edges = [rows * i // n for i in range(n + 1)]
+    return list(itertools.pairwise(edges))
+
+
 def trace(function, *args):
     """Where and when each operation ran in a call of `function(*args)`, from TensorFlow's own profiler.
 
-    function: what runs as a graph: a `tf.function`, or a method such as `model.train_on_batch`. It is called twice, once
-    to learn on which device each operation of its graphs is, and once with the profiler.
+    function: what runs as a graph: a `tf.function`, or a method such as `model.train_on_batch`. It is called twice: to
+    learn on which device each operation of its graphs is, and with the profiler.
     Returns an `Operations`: a list with a dict for each operation that ran, in order of their start:
     "device" ("CPU:1"), "kind" ("MatMul"), "name" (within the graph, with the layer's), "start" and "end" (seconds).
-    On a GPU the time of an operation is that of starting it. Raises Problem where no graph ran.
+    An operation that takes next to no time is left out by the profiler once it has run some ninety times, in a loop.
+    Raises Problem where no graph ran.
     """
     import tensorflow as tf
     from tensorflow.python.eager import context
@@ -144,9 +159,16 @@ def _executed(space, where):
     """The operations in a profile (an XSpace) whose place is known."""
     for plane in space.planes:
         names = {number: each.name for number, each in plane.event_metadata.items()}
+        keys = {number: each.name for number, each in plane.stat_metadata.items()}
         for line in plane.lines:
             for event in line.events:
-                name, _, kind = names[event.metadata_id].rpartition(":")
+                # a GPU's own record has names of kernels, and the operation that asked for one beside it
+                asked = [
+                    told.str_value or keys.get(told.ref_value, "")
+                    for told in event.stats
+                    if keys[told.metadata_id] == "tf_op"
+                ]
+                name, _, kind = (asked or [names[event.metadata_id]])[0].rpartition(":")
                 if name in where:
                     start = line.timestamp_ns / 1e9 + event.offset_ps / 1e12
                     yield {
@@ -161,9 +183,8 @@ def _executed(space, where):
 @functools.cache
 def _replicas():
     """The class of what multi_gpu_model returns; it can be written only once Keras is there."""
-    import tensorflow as tf
-
     import keras
+    import tensorflow as tf
 
     class Replicas(keras.Model):
         """`base` on several devices: slices of the batch, their outputs concatenated at `merge_at`."""
@@ -178,7 +199,7 @@ def _replicas():
         def call(self, inputs, training=None):
             rows = tf.shape(tf.nest.flatten(inputs)[0])[0]
             outputs = []
-            for device, (begin, end) in zip(self.devices, _slices(rows, len(self.devices)), strict=True):
+            for device, (begin, end) in zip(self.devices, slices(rows, len(self.devices)), strict=True):
                 # A slice of no rows lends one and gives it back: the mean over no rows is not a number.
                 lent = tf.maximum(end, begin + 1)
                 with tf.device(device):
@@ -228,12 +249,6 @@ def _on_device(device, function, inputs):
     return placed(*tf.nest.flatten(inputs))
 
 
-def _slices(rows, n):
-    """Where each of n slices of so many rows begins and ends: n pairs, numbers or tensors as `rows`."""
-    edges = [rows * i // n for i in range(n + 1)]
-    return list(zip(edges, edges[1:], strict=False))
-
-
 def _devices():
     """The names of this process's GPUs or, without any, of its CPUs; makes them where they are not there yet."""
     import tensorflow as tf
@@ -244,12 +259,12 @@ def _devices():
 
 
 def _short(name):
-    """"CPU:1" from the end of "/job:localhost/replica:0/task:0/device:CPU:1"."""
+    """ "CPU:1" from the end of "/job:localhost/replica:0/task:0/device:CPU:1"."""
     return name.rpartition("device:")[2]
 
 
 def _told(names):
-    """"one device (CPU:0)" or "2 devices (CPU:0, CPU:1)"."""
+    """ "one device (CPU:0)" or "2 devices (CPU:0, CPU:1)"."""
     return f"{len(names) if len(names) > 1 else 'one'} device{'s' * (len(names) > 1)} ({', '.join(names)})"
 
 
