@@ -251,6 +251,61 @@ def timeline(trace):
     return Plot(figure, _describe_timeline(trace, ranks, spans, predicted, failed, title))
 
 
+def devices(operations, *, title):
+    """Draw which device computed when: a row a device, a bar an operation.
+
+    operations: dicts with "device", "kind", "start" and "end" (seconds), as `course.keras.trace` gives them.
+    The text tells of each device how many operations it ran, for how long at least one was running, and which kind took
+    longest; then for how long more than one device computed. Returns a Plot, which says so where there is nothing.
+    """
+    if not operations:
+        return _nothing(title, "no operation ran.")
+    names = sorted({each["device"] for each in operations})
+    first, last = min(each["start"] for each in operations), max(each["end"] for each in operations)
+    seconds = last - first or NO_TIME
+    scale, unit = _unit(seconds)
+    figure, axes = _figure(f"time ({unit})", "", title)
+    figure.set_size_inches(8, 1.5 + 0.45 * len(names))
+    axes.grid(False, axis="y")
+    sentences = [f"{_sentence(title)} From the first start to the last end: {duration(seconds)}."]
+    edges = []
+    for row, name in enumerate(names):
+        mine = [each for each in operations if each["device"] == name]
+        bars = _together([(each["start"], each["end"]) for each in mine])
+        edges += [(start, 1) for start, _ in bars] + [(end, -1) for _, end in bars]
+        shown = [((start - first) * scale, (end - start) * scale) for start, end in bars]
+        axes.broken_barh(shown, (row - 0.3, 0.6), facecolor=COLOURS[row % len(COLOURS)], edgecolor="none")
+        took = {}
+        for each in mine:
+            took[each["kind"]] = took.get(each["kind"], 0) + each["end"] - each["start"]
+        longest = max(took, key=took.get)
+        sentences.append(
+            f"{name}: {len(mine)} operation{'s' * (len(mine) > 1)}, busy for "
+            f"{duration(sum(end - start for start, end in bars))}, most of it in {longest}."
+        )
+    axes.set_xlim(0, seconds * scale)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.set_yticks(range(len(names)), names, fontsize=11)
+    busy, since, together = 0, 0.0, 0.0
+    for at, change in sorted(edges):
+        together += (at - since) * (busy > 1)
+        busy, since = busy + change, at
+    if len(names) > 1:
+        sentences.append(f"More than one device computed for {duration(together)}.")
+    return Plot(figure, " ".join(sentences))
+
+
+def _together(intervals):
+    """Intervals, joined where they touch or overlap, in order."""
+    joined = []
+    for start, end in sorted(intervals):
+        if joined and start <= joined[-1][1]:
+            joined[-1][1] = max(joined[-1][1], end)
+        else:
+            joined.append([start, end])
+    return joined
+
+
 def number(value):
     """A number as text with four significant digits: 1,234 or 0.5678 or 1.234e+09."""
     value = float(value)
