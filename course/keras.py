@@ -43,7 +43,7 @@ def logical_devices(n):
     Says in one line what was made, the first time. TensorFlow makes a process's devices once, before the first tensor:
     raises Problem where they are there already and fewer than n.
     """
-    with _no_stderr():
+    with no_stderr():
         import tensorflow as tf
 
         kind = "GPU" if tf.config.list_physical_devices("GPU") else "CPU"
@@ -122,7 +122,7 @@ def trace(function, *args):
     from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
     here = context.context()
-    with _no_stderr(), tempfile.TemporaryDirectory() as folder:  # the profiler tells about itself
+    with no_stderr(), tempfile.TemporaryDirectory() as folder:  # the profiler tells about itself
         here.clear_kernel_cache()  # graphs are only handed out when they are made ready to run
         here.enable_run_metadata()
         try:
@@ -253,7 +253,7 @@ def _devices():
     """The names of this process's GPUs or, without any, of its CPUs; makes them where they are not there yet."""
     import tensorflow as tf
 
-    with _no_stderr():
+    with no_stderr():
         found = tf.config.list_logical_devices("GPU") or tf.config.list_logical_devices("CPU")
     return tuple(_short(device.name) for device in found)
 
