@@ -390,7 +390,7 @@ assert got.shape == (4, 4) and np.allclose(got, right, atol=1e-8), f"for 4 class
 #
 # $$ V = \alpha_0 + \alpha X, \qquad Z = \sigma(V), \qquad T = \beta_0 + \beta Z, \qquad f = g(T) $$
 #
-# $V$ has no letter in the lecture. We keep it, since back-propagation will ask for σ' at $V$.
+# The lecture has no letter for $V$. We give it one, since back-propagation will ask for σ' at $V$.
 
 
 # %% task forward

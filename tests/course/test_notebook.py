@@ -85,6 +85,20 @@ def test_importing_the_course_imports_nothing_else():
     assert run.stdout.strip() == "['course']"
 
 
+def test_numpy_that_is_imported_after_the_extension_takes_one_thread():
+    program = """
+import sys
+from IPython.core.interactiveshell import InteractiveShell
+InteractiveShell.instance().run_line_magic("load_ext", "course")
+assert "numpy" not in sys.modules
+import numpy
+from threadpoolctl import threadpool_info
+print([pool["num_threads"] for pool in threadpool_info() if pool["internal_api"] == "openblas"])
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[1]"
+
+
 def test_a_failing_check_shows_its_hint_and_nothing_else(notebook):
     notebook.run(TASK, "mean")
     status, outputs = notebook.run(CHECK, "mean-check")
