@@ -1177,7 +1177,8 @@ plots.curves(series, x="epochs seen", y="R on the held-out digits", title="Four 
 # our numbers in under `with torch.no_grad():`, by `layer.weight.copy_(torch.tensor(alpha))`. Say `dtype=torch.float64`
 # when you make the layer, or it computes with 7 digits only. `torch.nn.functional.cross_entropy(T, y)` takes $T$ and
 # does the softmax itself; a softmax before it would be one too many. After `R.backward()` the gradients are in
-# `layer.weight.grad` and `layer.bias.grad`.
+# `layer.weight.grad` and `layer.bias.grad`. Give back NumPy arrays: `T.detach().numpy()`, which cuts the result from what
+# PyTorch remembers, and `.numpy()` of each gradient.
 
 
 # %% task torch-network
@@ -1289,7 +1290,7 @@ for name, mine, right in zip(["α_0", "α", "β_0", "β"], grads_got, grads_righ
 # on `X` or has an `Input`. Say `dtype="float64"` here too. Under `with tf.GradientTape() as tape:` compute $T$ and the
 # error; `keras.losses.SparseCategoricalCrossentropy(from_logits=True)` takes (y, T), and `from_logits` says that the
 # softmax is still to be done. Then `tape.gradient(R, model.trainable_variables)` gives the gradients, in the order
-# of `set_weights`, transposed like the weights.
+# of `set_weights`, transposed like the weights. Here too `.numpy()` makes arrays of them and of $T$.
 #
 # TensorFlow takes some seconds when it is first imported. `quiet_import` does `import tensorflow` and `import keras`,
 # and leaves out what TensorFlow writes about processors meanwhile.
@@ -1740,9 +1741,9 @@ rows = {
 series = {}
 for name, (bend, settings) in rows.items():
     history = train_digits(*bend, **settings, epochs=5)
-    held = [100 * np.mean(read_held_out(weights, bend[0]) == y_held) for weights in history]
+    held = [100 * np.mean(read_held_out(weights, bend[0]) == y_held) for weights in history[1:]]
     known = 100 * np.mean(recognize(history[-1], X_train, bend[0], forward, softmax) == y_train)
-    series[name] = (range(6), held)
+    series[name] = (range(1, 6), held)
     print(
         f"{name:12} {count_weights(784, settings['M'], 10):7,} weights: {known:.1f}% of the digits trained on, "
         f"{held[-1]:.1f}% of those held out"
