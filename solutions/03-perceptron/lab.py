@@ -1410,7 +1410,12 @@ for name, network in {"PyTorch": torch_network, "Keras": keras_network}.items():
 
 # %% [markdown]
 # ## Step 9. Four engines
-#
+
+# %% measure
+# For show: asks for four engines. They start while you read on.
+cluster.prepare(4)
+
+# %% [markdown]
 # **Data parallel** training: every rank has all the weights, and a part of each batch. Each computes the gradient over
 # its rows. An **all-reduce** adds these up, and gives every rank the sum. Then all ranks make the same step. Two things
 # hold if it is right, and you will check both: the weights are equal on all ranks after every step, and they are
@@ -1559,15 +1564,10 @@ assert not np.allclose(got, 4 / 3), "you divided by the number of ranks, 3; ther
 assert np.allclose(got, 2), f"two rows on three ranks: the intercept goes to 2 on every rank; yours {got}."
 
 # %% [markdown]
-# Next comes the loop, and it will run on four engines. The next cell asks for them, and they start while you write.
-
-# %%
-cluster.prepare(4)
-
-# %% [markdown]
-# The data is small, so every rank has all of it. Every rank draws the **same** permutations, from the same seed, and
-# takes its own part of each batch: `np.array_split(piece, comm.size)[comm.rank]`. So nobody needs to send examples
-# around. `step(comm, X, y, weights)` makes one step.
+# And the loop, which will run on four engines. The data is small, so every rank has all of it. Every rank draws the
+# **same** permutations, from the same seed, and takes its own part of each batch:
+# `np.array_split(piece, comm.size)[comm.rank]`. So nobody needs to send examples around. `step(comm, X, y, weights)`
+# makes one step.
 
 
 # %% task parallel-train
