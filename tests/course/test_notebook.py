@@ -44,7 +44,10 @@ class Notebook:
                 break
             if message["header"]["msg_type"] in ("stream", "error", "execute_result", "display_data"):
                 outputs.append({"type": message["header"]["msg_type"]} | message["content"])
-        return self.client.get_shell_msg(timeout=60)["content"]["status"], outputs
+        while True:  # a kernel that came up slowly has been asked more than once whether it is there
+            reply = self.client.get_shell_msg(timeout=60)
+            if reply["parent_header"].get("msg_id") == request:
+                return reply["content"]["status"], outputs
 
     def run(self, source, cell_id=None):
         return self.finish(self.start(source, cell_id))
