@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder import text
-from autograder.examine import CELL_SECONDS, Examination, examine
+from autograder.examine import Examination, examine
 from autograder.kernel import Kernel
 from course.errors import Problem
+
+PATIENCE = 120  # seconds a cell: what an answer is worth does not depend on how busy this machine is
 
 
 @dataclass(frozen=True)
@@ -57,8 +59,7 @@ def read(path):
 def notebook_for(answer, solution):
     """The solved lab with `answer` in its task's cell and the checks that this concerns; nothing for show.
 
-    Given cells and the other tasks keep their solutions; what comes after the last of these checks is left out, since
-    nothing there can change them. Raises Problem for a task or check that the lab has not.
+    Given cells and the other tasks keep their solutions. Raises Problem for a task or check that the lab has not.
     """
     notebook = copy.deepcopy(solution)
     tasks = text.tasks_of_checks(solution.cells)
@@ -66,13 +67,11 @@ def notebook_for(answer, solution):
     if unknown:
         raise Problem(f"{answer.name}: the lab has no task or check {', '.join(sorted(unknown))}.")
     wanted = {check for check, task in tasks.items() if task == answer.task} | set(answer.loses)
-    cells = [
+    notebook.cells = [
         cell
         for cell in notebook.cells
         if cell.cell_type == "code" and not text.is_measure(cell) and (not text.is_check(cell) or cell.id in wanted)
     ]
-    end = max(place for place, cell in enumerate(cells) if cell.id in wanted) + 1
-    notebook.cells = cells[:end]
     for cell in notebook.cells:
         if cell.id == answer.task:
             cell.source = answer.source
@@ -90,7 +89,7 @@ def hints(notebook):
 
 def grade_outside(notebook):
     """grade_id -> hint or None, checks outside the kernel, as hand-ins are graded."""
-    examine(notebook)
+    examine(notebook, cell_seconds=PATIENCE)
     return hints(notebook)
 
 
@@ -103,14 +102,14 @@ def grade_plain(notebook):
 def grade_all_outside(given, solution):
     """Name of each answer -> {grade_id: hint or None}, checks outside the kernel, which all of them share."""
     with tempfile.TemporaryDirectory() as folder, Kernel(folder) as kernel:
-        examination = Examination(kernel, CELL_SECONDS, math.inf)
+        examination = Examination(kernel, PATIENCE, math.inf)
         return one_after_the_other(given, solution, examination.outputs_of)
 
 
 def grade_all_plain(given, solution):
     """The same with everything in one plain kernel, as a student tries them."""
     with tempfile.TemporaryDirectory() as folder, Kernel(folder) as kernel:
-        return one_after_the_other(given, solution, lambda cell: kernel.run(cell.source, CELL_SECONDS, cell.id))
+        return one_after_the_other(given, solution, lambda cell: kernel.run(cell.source, PATIENCE, cell.id))
 
 
 def one_after_the_other(given, solution, run):
@@ -141,7 +140,7 @@ def run_plain(notebook, show):
     with tempfile.TemporaryDirectory() as folder, Kernel(folder) as kernel:
         for cell in notebook.cells:
             if cell.cell_type == "code" and (show or not text.is_measure(cell)):
-                cell.outputs = kernel.run(cell.source, CELL_SECONDS, cell.id)
+                cell.outputs = kernel.run(cell.source, PATIENCE, cell.id)
 
 
 def verdict(answer, found):

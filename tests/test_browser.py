@@ -3,7 +3,7 @@
 import nbformat
 import psutil
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from autograder import answers, build, text
 from tests import browser
@@ -54,7 +54,7 @@ def test_lab_01_wrong_first_then_right(course, page, shots):
     of_check = text.tasks_of_checks(solution.cells)
     # the notebook in the page has the lab's cells in the lab's order
     cells = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Cell")
-    assert cells.count() == len(solution.cells)
+    expect(cells).to_have_count(len(solution.cells), timeout=browser.PATIENCE)  # they come one after the other
     for number, cell in enumerate(solution.cells):
         here = cells.nth(number)
         if cell.cell_type == "code" and text.nbgrader(cell).get("locked") and not text.is_check(cell):

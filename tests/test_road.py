@@ -83,7 +83,7 @@ def graded(tmp_path_factory):
             path.parent.mkdir(parents=True)
             path.write_bytes(content)
     config = Classroom(root / "class").root / "nbgrader_config.py"
-    config.write_text(f"{config.read_text()}c.Examine.cell_seconds = 12\n")
+    config.write_text(f"{config.read_text()}c.Examine.cell_seconds = 20\n")
     command = [sys.executable, "-m", "course.command", "grade", "hand-ins", "--class", "class"]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True)
     return root / "class", done

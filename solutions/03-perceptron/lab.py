@@ -390,7 +390,7 @@ assert got.shape == (4, 4) and np.allclose(got, right, atol=1e-8), f"for 4 class
 #
 # $$ V = \alpha_0 + \alpha X, \qquad Z = \sigma(V), \qquad T = \beta_0 + \beta Z, \qquad f = g(T) $$
 #
-# $V$ has no letter in the lecture. We keep it, since back-propagation will ask for σ' at $V$.
+# The lecture has no letter for $V$. We give it one, since back-propagation will ask for σ' at $V$.
 
 
 # %% task forward
@@ -1177,7 +1177,8 @@ plots.curves(series, x="epochs seen", y="R on the held-out digits", title="Four 
 # our numbers in under `with torch.no_grad():`, by `layer.weight.copy_(torch.tensor(alpha))`. Say `dtype=torch.float64`
 # when you make the layer, or it computes with 7 digits only. `torch.nn.functional.cross_entropy(T, y)` takes $T$ and
 # does the softmax itself; a softmax before it would be one too many. After `R.backward()` the gradients are in
-# `layer.weight.grad` and `layer.bias.grad`.
+# `layer.weight.grad` and `layer.bias.grad`. Give back NumPy arrays: `T.detach().numpy()`, which cuts the result from what
+# PyTorch remembers, and `.numpy()` of each gradient.
 
 
 # %% task torch-network
@@ -1289,7 +1290,7 @@ for name, mine, right in zip(["α_0", "α", "β_0", "β"], grads_got, grads_righ
 # on `X` or has an `Input`. Say `dtype="float64"` here too. Under `with tf.GradientTape() as tape:` compute $T$ and the
 # error; `keras.losses.SparseCategoricalCrossentropy(from_logits=True)` takes (y, T), and `from_logits` says that the
 # softmax is still to be done. Then `tape.gradient(R, model.trainable_variables)` gives the gradients, in the order
-# of `set_weights`, transposed like the weights.
+# of `set_weights`, transposed like the weights. Here too `.numpy()` makes arrays of them and of $T$.
 #
 # TensorFlow takes some seconds when it is first imported. `quiet_import` does `import tensorflow` and `import keras`,
 # and leaves out what TensorFlow writes about processors meanwhile.
@@ -1409,7 +1410,12 @@ for name, network in {"PyTorch": torch_network, "Keras": keras_network}.items():
 
 # %% [markdown]
 # ## Step 9. Four engines
-#
+
+# %% measure
+# For show: asks for four engines. They start while you read on.
+cluster.prepare(4)
+
+# %% [markdown]
 # **Data parallel** training: every rank has all the weights, and a part of each batch. Each computes the gradient over
 # its rows. An **all-reduce** adds these up, and gives every rank the sum. Then all ranks make the same step. Two things
 # hold if it is right, and you will check both: the weights are equal on all ranks after every step, and they are
@@ -1558,15 +1564,10 @@ assert not np.allclose(got, 4 / 3), "you divided by the number of ranks, 3; ther
 assert np.allclose(got, 2), f"two rows on three ranks: the intercept goes to 2 on every rank; yours {got}."
 
 # %% [markdown]
-# Next comes the loop, and it will run on four engines. The next cell asks for them, and they start while you write.
-
-# %%
-cluster.prepare(4)
-
-# %% [markdown]
-# The data is small, so every rank has all of it. Every rank draws the **same** permutations, from the same seed, and
-# takes its own part of each batch: `np.array_split(piece, comm.size)[comm.rank]`. So nobody needs to send examples
-# around. `step(comm, X, y, weights)` makes one step.
+# And the loop, which will run on four engines. The data is small, so every rank has all of it. Every rank draws the
+# **same** permutations, from the same seed, and takes its own part of each batch:
+# `np.array_split(piece, comm.size)[comm.rank]`. So nobody needs to send examples around. `step(comm, X, y, weights)`
+# makes one step.
 
 
 # %% task parallel-train
@@ -1740,9 +1741,9 @@ rows = {
 series = {}
 for name, (bend, settings) in rows.items():
     history = train_digits(*bend, **settings, epochs=5)
-    held = [100 * np.mean(read_held_out(weights, bend[0]) == y_held) for weights in history]
+    held = [100 * np.mean(read_held_out(weights, bend[0]) == y_held) for weights in history[1:]]
     known = 100 * np.mean(recognize(history[-1], X_train, bend[0], forward, softmax) == y_train)
-    series[name] = (range(6), held)
+    series[name] = (range(1, 6), held)
     print(
         f"{name:12} {count_weights(784, settings['M'], 10):7,} weights: {known:.1f}% of the digits trained on, "
         f"{held[-1]:.1f}% of those held out"

@@ -19,15 +19,37 @@ def solutions():
 
 
 @pytest.fixture(scope="module")
-def found(solutions, request):
-    """A function: case -> what the checks say of it; the labs' two ways are under way at once, a worker a core."""
-    chosen = [item.callspec.params["case"] for item in request.session.items if "found" in item.fixturenames]
-    with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
-        graded = {
-            (lab, way): pool.submit(ALL[way], [a for *its, a in chosen if its == [lab, way]], solutions[lab])
-            for lab, way in {(lab, way) for lab, way, _ in chosen}
-        }
-        yield lambda case: graded[case[:2]].result()[case[2].name]
+def workers():
+    """Where examinations run at once: one more than there are cores, since a kernel that starts or ends waits."""
+    with ProcessPoolExecutor(os.cpu_count() + 1, mp_context=get_context("spawn")) as pool:
+        yield pool
+
+
+def chosen(request, fixture):
+    """The parameters of all tests of this run that use `fixture`."""
+    return [item.callspec.params for item in request.session.items if fixture in item.fixturenames]
+
+
+@pytest.fixture(scope="module")
+def found(solutions, workers, request):
+    """A function: case -> what the checks say of it; the labs' two ways are under way at once."""
+    cases = [params["case"] for params in chosen(request, "found")]
+    graded = {
+        (lab, way): workers.submit(ALL[way], [answer for *its, answer in cases if its == [lab, way]], solutions[lab])
+        for lab, way in dict.fromkeys((lab, way) for lab, way, _ in cases)
+    }
+    return lambda case: graded[case[:2]].result()[case[2].name]
+
+
+@pytest.fixture(scope="module")
+def whole(solutions, workers, request):
+    """A function: ("solved" or "untouched", lab, way) -> what the checks say of that lab; all are under way at once."""
+    under_way = {}
+    for lab, way in {(params["lab"], params["way"]) for params in chosen(request, "whole")}:
+        untouched = tidy.as_graded(build.student_version(lab, solutions[lab]), solutions[lab])
+        under_way["untouched", lab, way] = workers.submit(WAYS[way], untouched)
+        under_way["solved", lab, way] = workers.submit(WAYS[way], solutions[lab])
+    return lambda *case: under_way[case].result()
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-{case[2].name}-{case[1]}")
@@ -37,16 +59,15 @@ def test_an_answer_loses_exactly_the_checks_it_names_and_gets_its_hint(case, fou
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("lab", text.lab_names())
-def test_the_solution_gets_all_automatic_points(lab, way, solutions):
-    hints = WAYS[way](solutions[lab])
+def test_the_solution_gets_all_automatic_points(lab, way, whole):
+    hints = whole("solved", lab, way)
     assert hints and not any(hints.values())
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("lab", text.lab_names())
-def test_the_untouched_lab_gets_no_points_and_is_told_that_its_tasks_are_empty(lab, way, solutions):
-    untouched = tidy.as_graded(build.student_version(lab, solutions[lab]), solutions[lab])
-    hints = WAYS[way](untouched)
+def test_the_untouched_lab_gets_no_points_and_is_told_that_its_tasks_are_empty(lab, way, whole):
+    hints = whole("untouched", lab, way)
     assert hints and all("still empty" in (hint or "") for hint in hints.values()), hints
 
 

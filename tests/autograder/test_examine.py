@@ -125,10 +125,3 @@ def test_kernels_that_are_under_way_together_take_one_thread_each(tmp_path):
     with Kernel(tmp_path) as kernel:
         (shown,) = kernel.run("import os; print(os.environ['OPENBLAS_NUM_THREADS'], os.environ['OMP_NUM_THREADS'])", 30)
     assert shown.text == "1 1\n"
-
-
-def test_an_answers_notebook_ends_with_the_last_check_that_it_concerns(mini):
-    first = answers.Answer(name="wrong/add", task="add", source="def add(x, y): return 4", loses=("add-check",))
-    both = answers.Answer(name="wrong/both", task="add", source="", loses=("add-check", "descend-check"))
-    code = [[cell.id for cell in answers.notebook_for(each, mini.solution).cells][1:] for each in (first, both)]
-    assert code == [["add", "add-check"], ["add", "add-check", "descend", "descend-check"]]

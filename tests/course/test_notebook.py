@@ -44,7 +44,10 @@ class Notebook:
                 break
             if message["header"]["msg_type"] in ("stream", "error", "execute_result", "display_data"):
                 outputs.append({"type": message["header"]["msg_type"]} | message["content"])
-        return self.client.get_shell_msg(timeout=60)["content"]["status"], outputs
+        while True:  # a kernel that came up slowly has been asked more than once whether it is there
+            reply = self.client.get_shell_msg(timeout=60)
+            if reply["parent_header"].get("msg_id") == request:
+                return reply["content"]["status"], outputs
 
     def run(self, source, cell_id=None):
         return self.finish(self.start(source, cell_id))
@@ -83,6 +86,20 @@ def test_importing_the_course_imports_nothing_else():
     program = "import sys; before = set(sys.modules); import course; print(sorted(set(sys.modules) - before))"
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "['course']"
+
+
+def test_numpy_that_is_imported_after_the_extension_takes_one_thread():
+    program = """
+import sys
+from IPython.core.interactiveshell import InteractiveShell
+InteractiveShell.instance().run_line_magic("load_ext", "course")
+assert "numpy" not in sys.modules
+import numpy
+from threadpoolctl import threadpool_info
+print([pool["num_threads"] for pool in threadpool_info() if pool["internal_api"] == "openblas"])
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[1]"
 
 
 def test_a_failing_check_shows_its_hint_and_nothing_else(notebook):
