@@ -18,6 +18,8 @@ from pathlib import Path
 
 import psutil
 
+from course import horovod_build
+
 GIB = 2**30
 PATIENCE = 120  # seconds for engines to start; other programs answer at once or not at all
 
@@ -218,10 +220,14 @@ def mpi():
 
 
 def horovod():
-    found = version("horovod")
-    if found:
-        return Finding("Horovod", THERE, f"version {found} installed")
-    return Finding("Horovod", NOT_YET, "not installed", "the lab that needs it will say: it is built from source")
+    """For which frameworks; not an import, which takes seconds."""
+    parts = horovod_build.parts()
+    names = " and ".join(f"{horovod_build.PARTS[part][0]} {version(part)}" for part in parts)
+    if len(parts) == len(horovod_build.PARTS):
+        return Finding("Horovod", THERE, f"version {horovod_build.VERSION} for {names}")
+    found = f"for {names} only" if parts else "not installed, or for another PyTorch or TensorFlow"
+    get = "; ".join(filter(None, ["make lab builds it from source", horovod_build.missing_tools()]))
+    return Finding("Horovod", NOT_YET, f"{found}; lab 06 needs it", get)
 
 
 def sandbox():

@@ -141,12 +141,14 @@ def make():
     if parts() == wanted:
         return
     folder = cache()
-    if not (folder / wheel_name(wanted)).is_file():
-        check_tools()
-        with only_one(folder):
-            if not (folder / wheel_name(wanted)).is_file():
-                build(folder, wanted)
-    install(folder / wheel_name(wanted), wanted)
+    wheel = folder / wheel_name(wanted)
+    if not wheel.is_file() and (missing := missing_tools()):
+        raise CannotBuild(f"it is built from source, and {missing}; then run make lab again.")
+    with only_one(folder):
+        if not wheel.is_file():
+            build(folder, wanted)
+        if parts() != wanted:
+            install(wheel, wanted)
 
 
 def parts():
@@ -196,16 +198,15 @@ def cache():
     return folder
 
 
-def check_tools():
-    """Raise CannotBuild where a tool is missing that pip cannot bring."""
+def missing_tools():
+    """What is missing here that pip cannot bring, with how to get it; "" where nothing is."""
     missing = [package for tool, package in (("c++", "g++"), ("make", "make")) if not shutil.which(tool)]
     if not (Path(sysconfig.get_path("include")) / "Python.h").is_file():
         missing.append(f"python{sys.version_info.major}.{sys.version_info.minor}-dev")
-    if missing:
-        raise CannotBuild(
-            f"it is built from source, and {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing here "
-            f"(Debian and Ubuntu: apt install {' '.join(missing)}, then make lab)."
-        )
+    if not missing:
+        return ""
+    are = "is" if len(missing) == 1 else "are"
+    return f"{' and '.join(missing)} {are} missing here (Debian and Ubuntu: apt install {' '.join(missing)})"
 
 
 @contextlib.contextmanager
