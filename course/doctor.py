@@ -225,7 +225,7 @@ def horovod():
     names = " and ".join(f"{horovod_build.PARTS[part][0]} {version(part)}" for part in parts)
     if len(parts) == len(horovod_build.PARTS):
         return Finding("Horovod", THERE, f"version {horovod_build.VERSION} for {names}")
-    found = f"for {names} only" if parts else "not installed, or for another PyTorch or TensorFlow"
+    found = f"for {names} only" if parts else "not installed for these PyTorch and TensorFlow"
     get = "; ".join(filter(None, ["make lab builds it from source", horovod_build.missing_tools()]))
     return Finding("Horovod", NOT_YET, f"{found}; lab 06 needs it", get)
 

@@ -17,7 +17,6 @@ import importlib.metadata
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import sysconfig
@@ -295,9 +294,12 @@ def _be_nice():
 def _end(program):
     """End a program with all that it started, if it still runs."""
     if program.poll() is None:
-        for each in [*psutil.Process(program.pid).children(recursive=True), program]:
-            with contextlib.suppress(psutil.NoSuchProcess, ProcessLookupError):
-                each.send_signal(signal.SIGTERM)
+        below = psutil.Process(program.pid).children(recursive=True)
+        program.terminate()
+        for process in below:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.terminate()
+        psutil.wait_procs(below, timeout=5)
         program.wait()
 
 
