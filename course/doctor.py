@@ -5,7 +5,6 @@ two engines in a process of their own and runs the programs that it names. It ch
 """
 
 import html
-import importlib.metadata
 import json
 import os
 import platform
@@ -19,6 +18,7 @@ from pathlib import Path
 import psutil
 
 from course import horovod_build
+from course.horovod_build import installed_version as version
 
 GIB = 2**30
 PATIENCE = 120  # seconds for engines to start; other programs answer at once or not at all
@@ -249,14 +249,6 @@ def ran(*command):
     except (OSError, subprocess.TimeoutExpired):
         return None
     return result.stdout.strip() if result.returncode == 0 else None
-
-
-def version(package):
-    """The installed version of a package, or None."""
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return None
 
 
 def add_arguments(parser):

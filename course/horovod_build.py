@@ -239,6 +239,7 @@ def build(folder, frameworks):
             pack(source, work / "libraries", frameworks[:n], folder)
             if n < len(frameworks):
                 install(folder / wheel_name(frameworks[:n]), frameworks[:n])
+        print(f"Horovod: built in {steps.minutes()}.", flush=True)
     finally:
         shutil.rmtree(work, ignore_errors=True)
 

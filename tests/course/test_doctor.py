@@ -18,6 +18,7 @@ def report():
 def nothing_installed(monkeypatch):
     monkeypatch.setattr(doctor, "ran", lambda *_: None)
     monkeypatch.setattr(doctor, "version", lambda _: None)
+    monkeypatch.setattr(doctor.horovod_build, "parts", list)
 
 
 def test_it_starts_two_engines_and_says_in_how_many_seconds(report):
