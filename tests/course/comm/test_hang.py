@@ -87,8 +87,8 @@ def test_the_root_cause_is_found(case):
 def test_who_was_left_alone_in_horovod_is_told_with_those_who_did_not_come():
     alone, computes = State(0, "alone"), State(1, "computes")
     assert explain([alone, computes]).cause == (
-        "Rank 0 was waiting in a call of Horovod's, in which every rank must take part, and rank 1 was computing and did"
-        " not come to it in time."
+        "Rank 0 was waiting in a call of Horovod's, in which every rank must take part, and rank 1 was computing and"
+        " did not come to it in time."
     )
     assert explain([alone, returned(1)]).cause.startswith("Rank 1 has returned, and rank 0 was waiting in a call of")
     assert explain([alone, State(1, "alone")]).cause.startswith("Ranks 0 and 1 were waiting in a call of Horovod's")
