@@ -31,6 +31,7 @@ def quiet_import():
         import tensorflow
 
         tensorflow.constant(0)  # the first tensor makes the devices, which tells about them too
+        tensorflow.get_logger().setLevel("ERROR")  # MirroredStrategy tells about each variable
     return tensorflow, keras
 
 
