@@ -80,9 +80,9 @@ def multi_gpu_model(model, gpus=None, cpu_merge=True, cpu_relocation=False):
 
     As in Keras 2.3 (keras.utils.multi_gpu_model); there the gradients' place was left to TensorFlow.
     """
-    names = _devices()
     if gpus is not None and gpus < 2:
         raise ValueError(f"multi_gpu_model wants gpus=2 or more, or None for all: got {gpus}.")
+    names = _devices()
     if len(names) < (gpus or 2):
         raise ValueError(
             f"multi_gpu_model wants {gpus or '2 or more'} devices, and there is {_told(names)}. To make more, in a "
@@ -252,9 +252,9 @@ def _on_device(device, function, inputs):
 
 def _devices():
     """The names of this process's GPUs or, without any, of its CPUs; makes them where they are not there yet."""
-    import tensorflow as tf
-
     with _no_stderr():
+        import tensorflow as tf
+
         found = tf.config.list_logical_devices("GPU") or tf.config.list_logical_devices("CPU")
     return tuple(_short(device.name) for device in found)
 
