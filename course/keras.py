@@ -31,6 +31,7 @@ def quiet_import():
         import tensorflow
 
         tensorflow.constant(0)  # the first tensor makes the devices, which tells about them too
+        tensorflow.get_logger().setLevel("ERROR")  # MirroredStrategy tells about each variable
     return tensorflow, keras
 
 
@@ -70,7 +71,8 @@ def multi_gpu_model(model, gpus=None, cpu_merge=True, cpu_relocation=False):
     model: a Keras 3 model, whose inputs and outputs (one each, or several) have the batch as first axis.
     gpus: how many devices, 2 or more; None for all. They are the GPUs or, without any, the (logical) CPUs.
     cpu_merge: concatenate the slices' outputs on the CPU, not on the first device.
-    cpu_relocation: move the weights to the CPU. They keep their values and still belong to `model` too.
+    cpu_relocation: move the weights to the CPU. They keep their values and still belong to `model`; ask for it before a
+        `tf.function` of your own uses them, which would go on with the old ones.
     Returns a model with the weights of `model`, not copies: training the one trains the other. It gives the same
     outputs for a batch of any size; slices differ by one row at most. The gradient of a slice is computed on the
     slice's device, and the sum of the gradients and the step where the weights are. It is saved and loaded as `model`.
@@ -79,22 +81,30 @@ def multi_gpu_model(model, gpus=None, cpu_merge=True, cpu_relocation=False):
 
     As in Keras 2.3 (keras.utils.multi_gpu_model); there the gradients' place was left to TensorFlow.
     """
-    names = _devices()
     if gpus is not None and gpus < 2:
         raise ValueError(f"multi_gpu_model wants gpus=2 or more, or None for all: got {gpus}.")
+    names = _devices()
     if len(names) < (gpus or 2):
         raise ValueError(
-            f"multi_gpu_model wants {gpus or '2 or more'} devices, and there is {_told(names)}. To make more, in a "
-            f"fresh kernel and before the first tensor: course.keras.logical_devices({gpus or 2})."
+            f"multi_gpu_model wants {gpus or '2 or more'} devices, and this process has {_told(names)}. To make "
+            f"more, in a fresh kernel and before the first tensor: course.keras.logical_devices({gpus or 2})."
         )
     devices = names[:gpus]
     if cpu_relocation:
-        import tensorflow as tf
-
-        with tf.device(HOST):
-            for weight in model.weights:
-                weight._initialize(weight.value)  # a new variable on the CPU, within the same Keras variable
+        _relocate(model)
     return _replicas()(model, devices, HOST if cpu_merge else devices[0])
+
+
+def _relocate(model):
+    """Move the weights of a model to the CPU."""
+    import tensorflow as tf
+
+    with tf.device(HOST):
+        for weight in model.weights:
+            if _short(weight.value.device) != HOST:
+                weight._initialize(weight.numpy())  # a new variable within the same Keras variable
+    # graphs that hold the old ones
+    model.train_function = model.test_function = model.predict_function = None
 
 
 def slices(rows, n):
@@ -251,9 +261,9 @@ def _on_device(device, function, inputs):
 
 def _devices():
     """The names of this process's GPUs or, without any, of its CPUs; makes them where they are not there yet."""
-    import tensorflow as tf
-
     with no_stderr():
+        import tensorflow as tf
+
         found = tf.config.list_logical_devices("GPU") or tf.config.list_logical_devices("CPU")
     return tuple(_short(device.name) for device in found)
 

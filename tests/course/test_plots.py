@@ -22,6 +22,18 @@ def bowl_gradient(theta):
     return np.array([2 * theta[0], 20 * theta[1]])
 
 
+OPERATIONS = [
+    {"device": device, "kind": kind, "name": "layer", "start": start, "end": end}
+    for device, kind, start, end in [
+        ("GPU:1", "MatMul", 2.006, 2.009),
+        ("CPU:0", "Send", 2.0, 2.001),
+        ("GPU:1", "Tanh", 2.0, 2.002),
+        ("GPU:1", "MatMul", 2.001, 2.004),
+        ("GPU:0", "MatMul", 2.003, 2.007),
+    ]
+]
+
+
 def a_plot_of_each_kind():
     path = np.array([[3.0, 1.0], [1.5, -0.5], [0.3, 0.1]])
     return [
@@ -29,6 +41,7 @@ def a_plot_of_each_kind():
         plots.scatter({"data": ([1, 2], [3, 4])}, x="x (m)", y="y (s)", title="Points"),
         plots.surface(bowl, bowl_gradient, (-4, 4), (-2, 2), path=path, x="m", y="b", title="Bowl"),
         plots.images([np.eye(4), np.tri(4)], ["meant 1, read 7", "meant 4, read 9"], title="Misread"),
+        plots.devices(OPERATIONS, title="Where"),
     ]
 
 
@@ -37,7 +50,7 @@ def test_importing_the_module_does_not_load_matplotlib():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.parametrize("plot", a_plot_of_each_kind(), ids=["curves", "scatter", "surface", "images"])
+@pytest.mark.parametrize("plot", a_plot_of_each_kind(), ids=["curves", "scatter", "surface", "images", "devices"])
 def test_a_notebook_shows_a_figure_with_its_text_as_caption_and_as_alternative_text(plot):
     bundle = plot._repr_mimebundle_()
     assert bundle["text/plain"] == plot.text == repr(plot)
@@ -363,3 +376,18 @@ def test_no_pictures_are_said_to_be_none_and_names_must_match():
     assert "Nothing to draw" in plots.images([], [], title="None").text
     with pytest.raises(ValueError, match="as many names"):
         plots.images([np.eye(2)], [], title="One")
+
+
+def test_devices_are_told_by_how_long_they_were_busy_and_how_long_more_than_one_was():
+    text = plots.devices(OPERATIONS, title="Where").text
+    assert "From the first start to the last end: 9 ms." in text
+    assert "GPU:1: 3 operations, busy for 7 ms, most of it in MatMul." in text  # 4 and 3: what overlaps counts once
+    assert "CPU:0: 1 operation, busy for 1 ms, most of it in Send." in text
+    assert "More than one device computed for 3 ms." in text  # 0 to 1, 3 to 4 and 6 to 7
+    assert text.index("CPU:0:") < text.index("GPU:0:") < text.index("GPU:1:")
+
+
+def test_one_device_and_no_device_are_told_too():
+    text = plots.devices(OPERATIONS[1:2], title="Where").text
+    assert "CPU:0: 1 operation" in text and "More than one" not in text
+    assert "Nothing to draw: no operation ran." in plots.devices([], title="Where").text

@@ -1,0 +1,9 @@
+# task: in-slices
+# loses: in-slices-check
+# hint: f got a slice without rows
+def in_slices(f, x, N):
+    """f(x), computed by N calls of f on slices of the rows of x, fewer where slices are empty.
+
+    x: shape (B, ...), with B at least 1. f: takes some rows of x and returns as many rows.
+    """
+    return np.concatenate([f(x[begin:end]) for begin, end in slices(len(x), N)])
