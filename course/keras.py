@@ -10,7 +10,7 @@ import os
 
 def quiet_import():
     """Import TensorFlow and Keras, which takes some seconds the first time; returns the two modules."""
-    with _no_stderr():
+    with no_stderr():
         import keras
         import tensorflow
 
@@ -19,7 +19,7 @@ def quiet_import():
 
 
 @contextlib.contextmanager
-def _no_stderr():
+def no_stderr():
     """Nothing that is written to file 2 meanwhile is seen: these lines come from C++, past sys.stderr."""
     kept = os.dup(2)
     nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -6,8 +6,9 @@
 Each positional argument is a list with one entry a rank; keyword arguments go to all. The function is what stands in
 the notebook's cell, with everything of the notebook that it calls. Carriers: "local" (the running engines, joined by
 sockets), "torch" (the same engines, joined by torch.distributed), "mpi" (engines that are MPI ranks, from
-`cluster.start(4, launcher="mpi")`) and "simulated" or `Simulated(alpha=..., beta=...)` (green threads under a virtual
-clock, in this process).
+`cluster.start(4, launcher="mpi")`), "horovod" (the same engines, where the function may call Horovod:
+`course/horovod.py`) and "simulated" or `Simulated(alpha=..., beta=...)` (green threads under a virtual clock, in this
+process).
 """
 
 import contextlib
@@ -21,7 +22,7 @@ from course.comm.simulated import Simulated, Simulation
 from course.comm.trace import Trace
 from course.errors import Problem
 
-ON_ENGINES = ("local", "torch", "mpi")
+ON_ENGINES = ("local", "torch", "mpi", "horovod")
 SECONDS = 10  # a run's time limit, unless `timeout` says another
 SECONDS_A_SIMULATED_RANK = 0.1  # more, for each rank that this process has to be
 MOST = 4096  # simulated ranks
@@ -58,7 +59,7 @@ def spmd(function, *args, ranks=None, carrier="local", timeout=None, faults=(), 
     if not callable(function):
         raise Problem(f"spmd runs a function, not {function!r}: write spmd(f, xs), not spmd(f(...), xs).")
     network = _network(carrier)
-    ranks = _ranks(args, ranks, network)
+    ranks = _ranks(args, ranks, carrier, network)
     seconds = _seconds(timeout, ranks, network)
     try:
         faults = fault_kinds.checked(faults, ranks)
@@ -88,7 +89,7 @@ def _network(carrier):
     return Simulated() if carrier == "simulated" else None
 
 
-def _ranks(args, ranks, network):
+def _ranks(args, ranks, carrier, network):
     """How many ranks; raises Problem where the arguments disagree."""
     for number, each in enumerate(args, 1):
         if not hasattr(each, "__len__") or not hasattr(each, "__getitem__") or isinstance(each, str | dict):
@@ -97,7 +98,7 @@ def _ranks(args, ranks, network):
                 f"{type(each).__name__}; what all ranks get alike is given by name, as in spmd(f, xs, root=0)."
             )
     if ranks is None:
-        ranks = len(args[0]) if args else _running_engines()
+        ranks = len(args[0]) if args else _running_engines(carrier)
     try:
         ranks = operator.index(ranks)
     except TypeError:
@@ -111,13 +112,13 @@ def _ranks(args, ranks, network):
     return ranks
 
 
-def _running_engines():
-    from course import cluster
+def _running_engines(carrier):
+    from course import cluster, horovod
 
     engines = cluster.running()
     if engines is None:
         raise Problem("How many ranks? Say spmd(f, ranks=4), or start engines with cluster.start(4).")
-    return len(engines)
+    return len(horovod.joined(engines) or engines) if carrier == "horovod" else len(engines)
 
 
 def _seconds(timeout, ranks, network):
@@ -147,7 +148,7 @@ def _simulated(network, function, args, kwargs, seconds, faults):
 
 def _on_engines(carrier, function, args, kwargs, seconds, faults):
     """(states, values, trace, whether the time limit ended it) of a run on the running engines."""
-    from course import cluster
+    from course import cluster, horovod
     from course.comm.watch import Watch
 
     engines = cluster.running()
@@ -163,7 +164,8 @@ def _on_engines(carrier, function, args, kwargs, seconds, faults):
     engines.until_whole()
     for loss in engines.losses():
         print(f"{loss.text} It was started anew before this run; what it knew is gone.")
-    return Watch(engines, carrier, function, args, kwargs, faults).run(seconds)
+    targets = horovod.targets(engines, len(args)) if carrier == "horovod" else range(len(args))
+    return Watch(engines, targets, carrier, function, args, kwargs, faults).run(seconds)
 
 
 def _own(value):

@@ -50,6 +50,13 @@ class Carrier:
     def die(self):
         os.kill(os.getpid(), signal.SIGKILL)
 
+    def leave(self):
+        """The rank's function has ended, and the notebook knows; the run may go on without it."""
+
+    def is_left_alone(self, error):
+        """Whether an error of the function's says that the rank waited for one that has left."""
+        return False
+
     def start(self, transfer):
         if not self.is_open:
             raise Problem("this run is over: a communicator cannot be used after its function has returned.")

@@ -19,6 +19,7 @@ BARRIER = -1  # the tag of a barrier's messages; those of users are from 0
 MOST_SAID = 2000  # characters of an exception's message
 COURSE = str(Path(__file__).parent.parent)
 LIBRARIES = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+HOROVOD = f"{os.sep}horovod{os.sep}"
 NOT_THEIRS = ("<frozen", *(f"{folder}{os.sep}" for folder in (COURSE, *LIBRARIES)))
 
 
@@ -61,8 +62,9 @@ class Pending:
 class State:
     """What one rank was doing when the run came to its end.
 
-    doing: "returned", "raised", "died" (its process or, by a fault, its thread ended), "waits", "computes", "ready"
-    (it could go on, and it is not its turn), or "absent" (its engine never came to begin).
+    doing: "returned", "raised", "died" (its process or, by a fault, its thread ended), "waits", "alone" (in a call of
+    Horovod's, for ranks that have not come to it), "computes", "ready" (it could go on, and it is not its turn), or
+    "absent" (its engine never came to begin).
     pending: what it waits for. begun: what it has begun besides, and not waited for. seconds: for how long it waits,
     None where that has no meaning. place: where it is or raised.
     error: its exception as (type, message), or how it died as ("", words). at: when it ended, on the carrier's clock.
@@ -87,6 +89,8 @@ class State:
             return f"rank {self.rank} died: {self.error[1]}{place}"
         if self.doing == "computes":
             return f"rank {self.rank} computes{place}"
+        if self.doing == "alone":
+            return f"rank {self.rank} waited in a call of Horovod's{place}"
         if self.doing == "returned":
             return f"rank {self.rank} has returned"
         if self.doing == "absent":
@@ -152,6 +156,8 @@ def _cause(states, ring, limit):
     if absent:
         return f"{_capital(absent[0].text())}."
     computing = [state for state in states if state.doing == "computes"]
+    if alone := [state for state in states if state.doing == "alone"]:
+        return _alone(alone, computing, [state for state in states if state.doing == "returned"])
     if computing:
         if not limit:
             return f"{_ranks(computing)} computing when the run was stopped."
@@ -172,6 +178,22 @@ def _cause(states, ring, limit):
                 if cause := explanation(state, pending, by_rank[pending.peer], by_rank):
                     return cause
     return _around(ring, by_rank) if ring else "The ranks wait for one another."
+
+
+def _alone(alone, computing, returned):
+    """The cause where ranks waited in Horovod's calls, in which every rank takes part."""
+    theirs = f"{_ranks(alone)} waiting in a call of Horovod's, in which every rank must take part"
+    if returned:
+        return (
+            f"{_ranks(returned, 'has', 'have')} returned, and {theirs[:1].lower() + theirs[1:]}: it was left out on "
+            f"rank {listed(state.rank for state in returned)}, or called once more often on the other."
+        )
+    if computing:
+        return f"{theirs}, and {_ranks(computing)[:1].lower() + _ranks(computing)[1:]} computing for too long."
+    return (
+        f"{theirs}, and not all in the same: ranks call different collectives, in another order, or one that only some "
+        "of them come to."
+    )
 
 
 def _dropped(state, pending, peer, by_rank):
@@ -302,6 +324,17 @@ def in_traceback(error):
         if is_theirs(frame.f_code.co_filename):
             return Place(frame.f_code.co_filename, line, frame.f_code.co_name)
     return None
+
+
+def waits_in_horovod(stack):
+    """Whether a process is in a call of Horovod's. stack: [(file, line, function)], the innermost first."""
+    inside = [function for filename, _, function in stack if HOROVOD in filename and not is_theirs(filename)]
+    return bool(inside) and "<module>" not in inside  # which is an import
+
+
+def joins_horovod(stack):
+    """Whether it is in `hvd.init()`."""
+    return waits_in_horovod(stack) and any(file.endswith("basics.py") and name == "init" for file, _, name in stack)
 
 
 def is_theirs(filename):

@@ -28,6 +28,7 @@ SECONDS_TO_SETTLE = 1  # after a rank has failed, for the others to say what the
 SECONDS_TO_STOP = (0.2, 0.5, 0.5)  # for a rank to notice that the run is over, then after one interrupt, and another
 SECONDS_TO_HEAR = 3  # how an engine ended, after its connection broke
 SECONDS_TO_SEND = 60
+SECONDS_TO_LOOK = 1  # between looks at ranks in `hvd.init()`
 NO_LINKS = {"messages": {}, "later": False}
 
 _numbers = itertools.count()  # of the runs of this process
@@ -36,8 +37,8 @@ _numbers = itertools.count()  # of the runs of this process
 class Peer:
     """What is known of one rank."""
 
-    def __init__(self, rank):
-        self.rank = rank
+    def __init__(self, rank, engine):
+        self.rank, self.engine = rank, engine
         self.connection = self.pid = self.address = None
         self.waits = None  # (version, pending, place, since) of the wait that it told of and is still in
         self.begun = []  # what it has begun besides
@@ -63,13 +64,14 @@ class Peer:
 class Watch:
     """One run.
 
-    engines: the view of them (`course.cluster`), at least as many as ranks. carrier: its name. args: one tuple a rank.
+    engines: the view of them (`course.cluster`). targets: the number of each rank's engine. carrier: its name.
+    args: one tuple a rank.
     Raises Problem for a function or an argument that cannot travel.
     """
 
-    def __init__(self, engines, carrier, function, args, kwargs, faults):
+    def __init__(self, engines, targets, carrier, function, args, kwargs, faults):
         self.engines, self.carrier, self.faults = engines, carrier, faults
-        self.peers = [Peer(rank) for rank in range(len(args))]
+        self.peers = [Peer(rank, engine) for rank, engine in enumerate(targets)]
         try:
             self.parcels = [wire.packed(("call", function, each, kwargs)) for each in args]
         except Exception as error:
@@ -81,6 +83,7 @@ class Watch:
         self.directory = engines.directory if engines.on_this_machine else None
         self.selector = selectors.DefaultSelector()
         self.asked, self.question = None, 0  # what the ranks were asked last: [(rank, version of its wait)]
+        self.joining, self.looked_at = None, 0.0  # the ranks that were in `hvd.init()`, and when that was seen
         self.has_begun = self.is_late = False
         self.failed_at = None  # when the first rank raised or died
 
@@ -121,10 +124,10 @@ class Watch:
         """Ask each engine to be a rank; returns the calls."""
         client, directory, size = self.engines.client, self.directory and str(self.directory), len(self.peers)
         return [
-            client[rank].apply_async(
-                work, address, self.secret, f"{self.name}-{rank}", rank, size, directory, self.carrier
+            client[peer.engine].apply_async(
+                work, address, self.secret, f"{self.name}-{peer.rank}", peer.rank, size, directory, self.carrier
             )
-            for rank in range(size)
+            for peer in self.peers
         ]
 
     def serve(self, deadline):
@@ -132,7 +135,7 @@ class Watch:
         while not all(peer.ended for peer in self.peers):
             now = time.monotonic()
             self.is_late = now > deadline
-            if self.is_late or self.has_settled(now) or self.is_stuck():
+            if self.is_late or self.has_settled(now) or self.is_stuck() or self.is_left_joining(now):
                 return
             self.hear(PAUSE)
 
@@ -154,6 +157,17 @@ class Watch:
                 peer.say("still?", self.question)
         return all(peer.still == (self.question, peer.waits[0]) for peer in waiting)
 
+    def is_left_joining(self, now):
+        """Whether all ranks that go on wait in `hvd.init()`, where those that have ended will never come."""
+        if self.carrier != "horovod" or now < self.looked_at + SECONDS_TO_LOOK:
+            return False
+        self.looked_at = now
+        if all(peer.ended is None for peer in self.peers):
+            return False
+        joining = [peer.rank for peer in self.active() if hang.joins_horovod(self.engines.stack(peer.engine) or [])]
+        before, self.joining = self.joining, joining
+        return joining == before == [peer.rank for peer in self.active()]
+
     def something_moves(self):
         """Whether bytes are on their way to a rank that will read them, or a message is held back to set out later."""
         if any(peer.links["later"] and not peer.ended for peer in self.peers):
@@ -171,13 +185,14 @@ class Watch:
         for _, rank, lines in sorted(said):
             print("\n".join(f"[rank {rank}] {line}" for line in lines))
         for loss in self.engines.losses():
-            self.has_died(loss.rank, f"its engine {loss.fate}")
+            if peer := next((peer for peer in self.peers if peer.engine == loss.rank), None):
+                self.has_died(peer, f"its engine {loss.fate}")
         for peer in self.peers:
             if peer.broken_at and self.engines.launcher == "mpi" and self.failed_at:
-                self.has_died(peer.rank, "MPI ended it together with the others")
+                self.has_died(peer, "MPI ended it together with the others")
             elif peer.broken_at and time.monotonic() > peer.broken_at + SECONDS_TO_HEAR:
                 peer.is_cut_off = True
-                self.has_died(peer.rank, "its connection to the notebook broke")
+                self.has_died(peer, "its connection to the notebook broke")
 
     def accept(self):
         """A rank has come, if it knows the secret."""
@@ -246,14 +261,13 @@ class Watch:
         else:
             doing, error, place, peer.value, peer.record, peer.links, peer.at = content
             peer.ended, peer.waits = (doing, error, place), None
-            if doing == "raised":
+            if doing in ("raised", "alone"):
                 self.failed_at = self.failed_at or time.monotonic()
 
-    def has_died(self, rank, how):
+    def has_died(self, peer, how):
         """A rank's engine has ended, or it cannot be reached any more."""
-        if rank >= len(self.peers) or self.peers[rank].ended:
+        if peer.ended:
             return
-        peer = self.peers[rank]
         peer.ended, peer.waits, peer.broken_at = ("died", ("", how), None), None, None
         peer.at = time.monotonic() - self.began
         self.failed_at = self.failed_at or time.monotonic()
@@ -268,8 +282,10 @@ class Watch:
             return hang.State(peer.rank, "waits", pending, peer.begun, now - self.began - since, place)
         if not self.has_begun:
             return hang.State(peer.rank, "ready" if peer.connection else "absent")
-        stack = self.engines.stack(peer.rank) or []
+        stack = self.engines.stack(peer.engine) or []
         place = next((hang.Place(*frame) for frame in stack if hang.is_theirs(frame[0])), None)
+        if self.carrier == "horovod" and hang.waits_in_horovod(stack):
+            return hang.State(peer.rank, "alone", place=place)
         is_in_a_call = any(filename == communicator.__file__ for filename, *_ in stack)
         return hang.State(peer.rank, "ready" if is_in_a_call else "computes", place=place)
 
@@ -285,11 +301,11 @@ class Watch:
                 self.hear(PAUSE)
             for peer in self.active():
                 self.interrupt(peer)
-        lost = [peer.rank for peer in self.peers if peer.ended and peer.ended[0] == "died"]
+        lost = [peer.engine for peer in self.peers if peer.ended and peer.ended[0] == "died"]
         if deaf := self.active():
-            lost += [peer.rank for peer in deaf]
+            lost += [peer.engine for peer in deaf]
         if deaf or any(peer.is_cut_off for peer in self.peers):
-            self.engines.restart([peer.rank for peer in self.peers if peer in deaf or peer.is_cut_off])
+            self.engines.restart([peer.engine for peer in self.peers if peer in deaf or peer.is_cut_off])
         for peer in self.peers:
             peer.say("bye")
         self.engines.until_whole()
@@ -306,7 +322,7 @@ class Watch:
     def interrupt(self, peer):
         """Interrupt a rank that computes. Sent here where that can be: then it comes before our next word to it."""
         if peer.pid is None or not self.engines.on_this_machine:
-            self.engines.interrupt([peer.rank])
+            self.engines.interrupt([peer.engine])
         else:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(peer.pid, signal.SIGINT)

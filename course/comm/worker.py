@@ -70,6 +70,7 @@ class _Life:
         with self.interrupts_for_the_function():
             ended = self.ended(comm)
             self.tell(ended, comm)
+            self.carrier.leave()
             while self.control.receive()[0] != "bye":
                 pass
         self.carrier.close()
@@ -99,12 +100,14 @@ class _Life:
         except (Over, _Interrupt) as stop:
             return "stopped", ("", ""), hang.in_traceback(stop), None
         except BaseException as error:  # an exit too must not end the engine
+            if self.carrier.is_left_alone(error):
+                return "alone", ("", ""), hang.in_traceback(error), None
             return "raised", hang.words(error), hang.in_traceback(error), None
 
     def tell(self, ended, comm):
         """Tell the notebook how it ended."""
         doing, error, place, value = ended
-        self.note_the_end(doing, comm)
+        self.note_the_end("raised" if doing == "alone" else doing, comm)
         rest = (comm._recorder.plain(), self.carrier.links(), self.carrier.now())
         try:
             self.control.send("ended", doing, error, place, value, *rest)

@@ -279,7 +279,7 @@ def test_ranks_on_several_machines_are_joined_by_tcp(engines, carrier):
             return getattr(engines, name)
 
     xs = [(np.full(100_000, float(rank)),) for rank in range(4)]
-    states, values, trace, _ = Watch(Elsewhere(), carrier, total, xs, {}, ()).run(10)
+    states, values, trace, _ = Watch(Elsewhere(), range(4), carrier, total, xs, {}, ()).run(10)
     assert [state.doing for state in states] == ["returned"] * 4
     assert all((value == 6).all() for value in values)
     assert trace.bytes_sent.sum() == 6 * 800_000

@@ -1,0 +1,93 @@
+"""The horovod carrier: a run on engines is what `horovodrun` makes of a program, Horovod's own calls included.
+
+The ranks of the run find everything prepared for `hvd.init()`, which is theirs to call: Horovod's variables in their
+environment, and its rendezvous server, a new one for each run, in rank 0's process. When the function of a rank has
+ended, the rank leaves Horovod, as at the end of a program. Horovod then ends the calls in which other ranks still wait
+for it; so a collective that one rank skips ends at once. Where ranks wait for one another in different calls, Horovod
+gives up after SECONDS_APART. The communicator's own messages go over the sockets of the local carrier.
+"""
+
+import os
+import re
+import socket
+import sys
+
+from course.comm import wire
+from course.comm.local import Local
+
+SECONDS_APART = 8  # that one rank may come later to a collective than another (checked every 2 s)
+LIBRARIES = ("horovod.torch.mpi_ops", "horovod.tensorflow.mpi_ops")  # each is a Horovod of its own
+LEFT_ALONE = re.compile(  # what Horovod's errors say where another rank is gone
+    r"Horovod has been shut down|Connection (closed|reset) by peer|Broken pipe|Connection refused", re.IGNORECASE
+)
+SETTINGS = {
+    "HOROVOD_CONTROLLER": "gloo",
+    "HOROVOD_CPU_OPERATIONS": "gloo",
+    "HOROVOD_GLOO_TIMEOUT_SECONDS": "3600",  # the notebook's end decides what takes too long
+    "HOROVOD_STALL_CHECK_TIME_SECONDS": "2",
+    "HOROVOD_STALL_SHUTDOWN_TIME_SECONDS": str(SECONDS_APART),
+    "HOROVOD_LOG_LEVEL": "fatal",  # all of it is said by the run's own error
+}
+
+
+class Horovod(Local):
+    """A rank of a run under Horovod.
+
+    stays: whether the rank stays joined when the run is over, for calls outside of runs.
+    """
+
+    stays = False
+
+    def __init__(self, rank, size, reporter, secret, directory, name):
+        from horovod.runner.http.http_server import RendezvousServer
+
+        super().__init__(rank, size, reporter, secret, directory, name)
+        self.is_one_machine = directory is not None
+        self.server = RendezvousServer() if rank == 0 else None
+        port = self.server.start() if self.server else None
+        host = "127.0.0.1" if self.is_one_machine else wire.own_hosts()[0]
+        self.address = self.address, host, port, socket.gethostname()
+
+    def meet(self, addresses, number):
+        links, hosts, ports, machines = zip(*addresses, strict=True)
+        super().meet(links, number)
+        leave()  # what an earlier run, or `start`, has left
+        here = [rank for rank in range(self.size) if machines[rank] == machines[self.rank]]
+        names = list(dict.fromkeys(machines))
+        alike = [name for name in names if machines.count(name) > here.index(self.rank)]
+        self.variables = SETTINGS | {
+            "HOROVOD_GLOO_RENDEZVOUS_ADDR": hosts[0],
+            "HOROVOD_GLOO_RENDEZVOUS_PORT": str(ports[0]),
+            "HOROVOD_HOSTNAME": machines[self.rank],
+            "HOROVOD_RANK": str(self.rank),
+            "HOROVOD_SIZE": str(self.size),
+            "HOROVOD_LOCAL_RANK": str(here.index(self.rank)),
+            "HOROVOD_LOCAL_SIZE": str(len(here)),
+            "HOROVOD_CROSS_RANK": str(alike.index(machines[self.rank])),
+            "HOROVOD_CROSS_SIZE": str(len(alike)),
+        }
+        if self.is_one_machine:
+            self.variables["HOROVOD_GLOO_IFACE"] = "lo"
+        os.environ.update(self.variables)
+
+    def leave(self):
+        if not self.stays:
+            leave()
+
+    def is_left_alone(self, error):
+        return LEFT_ALONE.search(str(error)) is not None
+
+    def release(self):
+        super().release()
+        for name in self.variables:  # without them a later `hvd.init()` is that of a single process
+            os.environ.pop(name, None)
+        if self.server:
+            self.server.stop()
+            self.server._httpd.server_close()
+
+
+def leave():
+    """Leave Horovod, if this process has joined; ranks that wait for this one get an error."""
+    for name in LIBRARIES:
+        if name in sys.modules:
+            sys.modules[name].shutdown()
