@@ -1,10 +1,12 @@
 # task: tape-train
 def tape_train(comm, w, X, y, gamma, steps):
-    """Train y = w x + b, from w and b = 10 w, by the mean squared error and Horovod; returns [w, b]."""
+    """Train y = w x + b, from w and b = 10 w, by the mean squared error and Horovod; returns [w, b].
+
+    X, y: this rank's rows, arrays of float32. w, b: become variables of TensorFlow.
+    """
     import horovod.tensorflow as hvd
     import tensorflow as tf
 
-    X, y = tf.constant(X, tf.float32), tf.constant(y, tf.float32)
     hvd.init()
     pin_tensorflow(hvd.local_rank())
     w, b = tf.Variable(w), tf.Variable(10 * w)

@@ -1,6 +1,6 @@
 # task: ddp-train
-# loses: ddp-train-check, ddp-train-uneven-check
-# hint: twice too far
+# loses: ddp-train-uneven-check
+# hint: 2 is the sum over 4 rows
 def ddp_train(model, X, y, gamma, steps):
     """SGD by the mean squared error over the rows of all ranks; returns the DistributedDataParallel.
 
