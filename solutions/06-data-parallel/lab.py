@@ -220,7 +220,7 @@ def load_tensorflow():
 
     with no_stderr():
         import horovod.tensorflow.keras
-        import tf_keras  # noqa: F401
+        import tf_keras
 
 
 engines = cluster.start(5)
