@@ -20,7 +20,7 @@ MOST_SAID = 2000  # characters of an exception's message
 COURSE = str(Path(__file__).parent.parent)
 LIBRARIES = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
 HOROVOD = f"{os.sep}horovod{os.sep}"
-NOT_THEIRS = ("<frozen", *(f"{folder}{os.sep}" for folder in (COURSE, *LIBRARIES)))
+NOT_THEIRS = ("<frozen", "<string>", *(f"{folder}{os.sep}" for folder in (COURSE, *LIBRARIES)))
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ def _alone(alone, computing, returned):
             f"rank {listed(state.rank for state in returned)}, or called once more often on the other."
         )
     if computing:
-        return f"{theirs}, and {_ranks(computing)[:1].lower() + _ranks(computing)[1:]} computing for too long."
+        return f"{theirs}, and {_ranks(computing)[:1].lower() + _ranks(computing)[1:]} computing and did not come to it."
     return (
         f"{theirs}, and not all in the same: ranks call different collectives, in another order, or one that only some "
         "of them come to."

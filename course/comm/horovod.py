@@ -11,6 +11,7 @@ import os
 import re
 import socket
 import sys
+import threading
 
 from course.comm import wire
 from course.comm.local import Local
@@ -81,9 +82,13 @@ class Horovod(Local):
         super().release()
         for name in self.variables:  # without them a later `hvd.init()` is that of a single process
             os.environ.pop(name, None)
-        if self.server:
-            self.server.stop()
-            self.server._httpd.server_close()
+        if self.server:  # which takes half a second to stop
+            threading.Thread(target=_stop, args=(self.server,), name="rendezvous ends", daemon=True).start()
+
+
+def _stop(server):
+    server.stop()
+    server._httpd.server_close()
 
 
 def leave():

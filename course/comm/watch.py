@@ -28,6 +28,7 @@ SECONDS_TO_SETTLE = 1  # after a rank has failed, for the others to say what the
 SECONDS_TO_STOP = (0.2, 0.5, 0.5)  # for a rank to notice that the run is over, then after one interrupt, and another
 SECONDS_TO_HEAR = 3  # how an engine ended, after its connection broke
 SECONDS_TO_SEND = 60
+SECONDS_TO_LEAVE = 5  # Horovod, which takes milliseconds
 SECONDS_TO_LOOK = 1  # between looks at ranks in `hvd.init()`
 NO_LINKS = {"messages": {}, "later": False}
 
@@ -311,9 +312,14 @@ class Watch:
         self.engines.until_whole()
         if lost:
             print(f"Started anew: {_engines(lost, self.engines)}. What was defined there is gone.")
+        late = []
         for peer, call in zip(self.peers, calls, strict=True):
             if peer.ended and peer.ended[0] != "died":
-                call.wait(SECONDS_TO_SEND)
+                call.wait(SECONDS_TO_LEAVE if self.carrier == "horovod" else SECONDS_TO_SEND)
+                late += [] if call.done() else [peer.engine]
+        if late and self.carrier == "horovod":
+            self.engines.restart(late)
+            print(f"Started anew, since Horovod did not let go: {_engines(late, self.engines)}.")
 
     def active(self):
         """The ranks that have not ended."""
