@@ -273,18 +273,12 @@ def parameters_after(comm, w, average):
 #
 # $$ \theta \leftarrow \frac{1}{N} \sum_k \theta_k $$
 #
-# This is its program:
+# Its program has two loops over `model.parameters()`. The first calls `dist.all_reduce` on each parameter's `data`. The
+# second divides each parameter in place, as in `param /= num_workers`, with num_workers from `dist.get_world_size()`.
 #
-#     for param in model.parameters():
-#         if param is not None:
-#             dist.all_reduce(param.data)
-#     for param in model.parameters():
-#         if param is not None:
-#             param /= float(num_workers)
-#
-# **The last line never ran.** PyTorch refuses to change a parameter in place while it watches for gradients. There are
-# two ways out: change `param.data`, or write `with torch.no_grad():` above. A parameter is never `None`, so you can
-# leave that line out.
+# **The second loop never ran as it is printed.** PyTorch refuses to change a parameter in place while it watches for
+# gradients. There are two ways out: change `param.data`, or write `with torch.no_grad():` above. (It also asks each
+# time whether the parameter is `None`. It never is.)
 
 
 # %% task average-parameters
