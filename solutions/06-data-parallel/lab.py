@@ -1004,7 +1004,7 @@ run = spmd(horovod_train, [0.0, 5.0], Xs, ys, gamma=0.1, steps=1, carrier="horov
 assert not any(each is None for each in run), "horovod_train gave back nothing: it ends with `return numbers(model)`."
 got = np.array(run, dtype=float)
 assert not np.allclose(got[0], got[1]) or np.allclose(got, got[0, 0]), f"w and b are alike here; yours are {got}."
-assert not np.allclose(got[:, 0], [0.4, -15.4], atol=0.01) and not np.allclose(got[:, 0], [0.4, 1.2]), (
+assert not np.allclose(got[:, 0], [0.4, -15.8]) and not np.allclose(got[:, 0], [0.4, 1.2]), (
     "each rank trains alone: wrap the optimizer by hvd.DistributedOptimizer, and use the wrapped one."
 )
 assert abs(got[0, 0] - got[1, 0]) < 1e-5, (
@@ -1041,7 +1041,8 @@ assert np.allclose(np.array(run, dtype=float), at, atol=1e-4), f"three ranks, th
 #
 # To go on from it, rank 0 reads the file, and everybody takes over what rank 0 has: step 4 once more. Other ranks may
 # not even have the file, since they may be on another machine. The number of the step travels by
-# `hvd.broadcast_object(step, root_rank=0)`, which gives back rank 0's object on every rank.
+# `hvd.broadcast_object(step, root_rank=0)`, which gives back rank 0's object on every rank. (Horovod
+# calls that message by the object's type: let all ranks hand in a number.)
 #
 # PyTorch: `torch.save(d, path)` writes a dict `d`, `torch.load(path)` reads it. A model and an optimizer have
 # `state_dict()` and `load_state_dict(state)`.

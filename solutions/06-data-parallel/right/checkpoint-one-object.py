@@ -13,7 +13,7 @@ def resume(path, model, optimizer):
     saved = None
     if hvd.rank() == 0:
         saved = torch.load(path) if path.exists() else [model.state_dict(), optimizer.state_dict(), 0]
-    state, its_optimizer, step = hvd.broadcast_object(saved, root_rank=0)
+    state, its_optimizer, step = hvd.broadcast_object(saved, root_rank=0, name="checkpoint")
     model.load_state_dict(state)
     optimizer.load_state_dict(its_optimizer)
     return step
