@@ -19,6 +19,8 @@ EXPECTED = {
     # without broadcast_tree (3) all_gather, all_reduce and, with it, average_gradient (2 each) cannot be defined
     "04-collectives": {"full": 30, "part": 5, "syntax": 21, "loop": 28, "deleted": 28, "text": 0},
     "05-ring": {"full": 30, "part": 7, "syntax": 27, "loop": 29, "deleted": 28, "text": 0},
+    # without average_gradients (2 and 2) train (3) cannot be defined
+    "06-data-parallel": {"full": 34, "part": 5, "syntax": 27, "loop": 32, "deleted": 33, "text": 0},
     "07-devices": {"full": 26, "part": 7, "syntax": 24, "loop": 24, "deleted": 23, "text": 0},
 }
 FIRST_TASKS = {
@@ -27,6 +29,7 @@ FIRST_TASKS = {
     "03-perceptron": ("count-weights", "logistic", "relu", "softmax"),
     "04-collectives": ("in-order", "broadcast-loop"),
     "05-ring": ("server-bytes", "chunk-to-send", "reduce-scatter"),
+    "06-data-parallel": ("shard", "hello", "average-parameters"),
     "07-devices": ("cut", "in-slices", "count-by-device"),
 }
 BROKEN = {
@@ -35,6 +38,7 @@ BROKEN = {
     "03-perceptron": "softmax",
     "04-collectives": "broadcast-tree",
     "05-ring": "overlap",
+    "06-data-parallel": "average-gradients",
     "07-devices": "f1",
 }
 LOOPING = {
@@ -43,6 +47,7 @@ LOOPING = {
     "03-perceptron": ("softmax-derivative", "def softmax_derivative(*_, **__):\n    while True:\n        pass"),
     "04-collectives": ("broadcast-loop", "def broadcast_loop(*_, **__):\n    while True:\n        pass"),
     "05-ring": ("chunk-to-send", "def chunk_to_send(*_, **__):\n    while True:\n        pass"),
+    "06-data-parallel": ("shard", "def shard(*_, **__):\n    while True:\n        pass"),
     "07-devices": ("replica-loss", "def replica_loss(*_, **__):\n    while True:\n        pass"),
 }
 DELETED = {
@@ -51,6 +56,7 @@ DELETED = {
     "03-perceptron": ("differences", "relu-check"),
     "04-collectives": ("scatter", "gather-check"),
     "05-ring": ("fit-network", "crossover-check"),
+    "06-data-parallel": ("accuracy", "hello-check"),
     "07-devices": ("schedule", "mirrored-check"),
 }
 

@@ -9,8 +9,8 @@ CUDA tensors stay on their devices under NCCL. Gloo has no way to a GPU, and NCC
 go through the host's memory.
 
 A run of this carrier is also a place where torch.distributed's own programs find their ranks:
-`dist.init_process_group("gloo", init_method="spmd://")` makes the default group of them. It ends with the run. (torchrun's
-way, environment variables, needs a TCPStore, whose connecting takes 5 seconds wherever a name server is slow.)
+`dist.init_process_group("gloo", init_method="spmd://")` makes the default group of them. It ends with the run. (The way
+of torchrun, environment variables, needs a TCPStore, and to connect to one sometimes takes 5 seconds.)
 """
 
 import datetime

@@ -1,0 +1,8 @@
+# task: average-gradients
+def average_gradients(model):
+    """Replace the gradient of each parameter by its average over all ranks; zeros where this rank has none."""
+    for param in model.parameters():
+        if param.grad is None:
+            param.grad = torch.zeros_like(param)
+        dist.all_reduce(param.grad)
+        param.grad = param.grad / dist.get_world_size()

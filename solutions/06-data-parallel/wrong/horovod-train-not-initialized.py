@@ -1,0 +1,18 @@
+# task: horovod-train
+# loses: horovod-train-check
+# hint: hvd.init
+def horovod_train(comm, w, X, y, gamma, steps):
+    """Train line(w) by Horovod with the mean squared error of X, y, this rank's rows; returns numbers(model)."""
+    import horovod.torch as hvd
+
+    pin(hvd.local_rank())
+    model = line(w)
+    optimizer = torch.optim.SGD(model.parameters(), lr=gamma * hvd.size(), momentum=0.5)
+    optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
+    hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+    hvd.broadcast_optimizer_state(optimizer, root_rank=0)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        ((model(X) - y) ** 2).mean().backward()
+        optimizer.step()
+    return numbers(model)

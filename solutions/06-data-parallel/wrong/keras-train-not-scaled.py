@@ -1,0 +1,21 @@
+# task: keras-train
+# loses: keras-train-check
+# hint: the learning rate is not scaled
+def keras_train(comm, w, X, y, gamma, epochs, folder):
+    """Train keras_line(w) by Horovod; returns [w, b] and the list of fit's losses, one an epoch.
+
+    X, y: arrays, this rank's rows. folder: of the checkpoints, a text.
+    """
+    import horovod.tensorflow.keras as hvd
+    import tf_keras
+
+    hvd.init()
+    pin_tensorflow(hvd.local_rank())
+    model = keras_line(w)
+    optimizer = hvd.DistributedOptimizer(tf_keras.optimizers.SGD(gamma))
+    model.compile(optimizer=optimizer, loss="mse")
+    callbacks = [hvd.callbacks.BroadcastGlobalVariablesCallback(0), hvd.callbacks.MetricAverageCallback()]
+    if hvd.rank() == 0:
+        callbacks.append(tf_keras.callbacks.ModelCheckpoint(folder + "/checkpoint-{epoch}.h5"))
+    history = model.fit(X, y, batch_size=len(y), epochs=epochs, callbacks=callbacks, verbose=0)
+    return [float(value.squeeze()) for value in model.get_weights()], history.history["loss"]
