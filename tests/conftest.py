@@ -8,7 +8,14 @@ import sys
 import pytest
 
 # These come last: they need Horovod, which `make test` builds while the others run.
-NEED_HOROVOD = ("test_answers.py", "test_labs.py", "test_horovod.py", "test_horovod_outside.py")
+NEED_HOROVOD = (
+    "test_horovod.py",
+    "test_horovod_outside.py",
+    "test_labs.py",
+    "test_frameworks.py",
+    "test_answers.py",
+    "test_road.py",
+)
 
 
 def pytest_configure():

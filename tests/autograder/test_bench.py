@@ -49,7 +49,7 @@ def test_an_unknown_name_gets_the_names_that_there_are(counting):
 
 
 def test_the_benches_in_the_folder_are_found_and_say_what_they_measure():
-    assert {"cluster", "hang", "labs", "ring"} <= set(bench.names())
+    assert {"cluster", "frameworks", "hang", "labs", "ring"} <= set(bench.names())
     assert cluster.__doc__.strip()
 
 
