@@ -274,7 +274,7 @@ def devices(operations, *, title):
         bars = _together([(each["start"], each["end"]) for each in mine])
         edges += [(start, 1) for start, _ in bars] + [(end, -1) for _, end in bars]
         shown = [((start - first) * scale, (end - start) * scale) for start, end in bars]
-        axes.broken_barh(shown, (row - 0.3, 0.6), facecolor=COLOURS[row % len(COLOURS)], edgecolor="none")
+        axes.broken_barh(shown, (row - 0.3, 0.6), color=COLOURS[row % len(COLOURS)], linewidth=0.5)
         took = {}
         for each in mine:
             took[each["kind"]] = took.get(each["kind"], 0) + each["end"] - each["start"]

@@ -25,11 +25,11 @@ def bowl_gradient(theta):
 OPERATIONS = [
     {"device": device, "kind": kind, "name": "layer", "start": start, "end": end}
     for device, kind, start, end in [
-        ("GPU:1", "MatMul", 2.006, 2.009),
-        ("CPU:0", "Send", 2.0, 2.001),
-        ("GPU:1", "Tanh", 2.0, 2.002),
-        ("GPU:1", "MatMul", 2.001, 2.004),
-        ("GPU:0", "MatMul", 2.003, 2.007),
+        ("GPU:1", "MatMul", 8, 11),
+        ("CPU:0", "Send", 2, 3),
+        ("GPU:1", "Tanh", 2, 4),
+        ("GPU:1", "MatMul", 3, 6),
+        ("GPU:0", "MatMul", 5, 9),
     ]
 ]
 
@@ -380,10 +380,10 @@ def test_no_pictures_are_said_to_be_none_and_names_must_match():
 
 def test_devices_are_told_by_how_long_they_were_busy_and_how_long_more_than_one_was():
     text = plots.devices(OPERATIONS, title="Where").text
-    assert "From the first start to the last end: 9 ms." in text
-    assert "GPU:1: 3 operations, busy for 7 ms, most of it in MatMul." in text  # 4 and 3: what overlaps counts once
-    assert "CPU:0: 1 operation, busy for 1 ms, most of it in Send." in text
-    assert "More than one device computed for 3 ms." in text  # 0 to 1, 3 to 4 and 6 to 7
+    assert "From the first start to the last end: 9 s." in text
+    assert "GPU:1: 3 operations, busy for 7 s, most of it in MatMul." in text  # 4 and 3: what overlaps counts once
+    assert "CPU:0: 1 operation, busy for 1 s, most of it in Send." in text
+    assert "More than one device computed for 3 s." in text  # 0 to 1, 3 to 4 and 6 to 7
     assert text.index("CPU:0:") < text.index("GPU:0:") < text.index("GPU:1:")
 
 
