@@ -1,21 +1,25 @@
 # make lab, make test, make bench: each makes the environment .venv first where it is missing or out of date.
+# make lab also builds Horovod, once, which takes some minutes: make lab HOROVOD=no leaves it out.
 # Another Python 3.11 than the one in PATH: make lab PYTHON=/path/to/python3.11
 
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 ENV_PYTHON = .venv/bin/python
 PYTHON =
+HOROVOD = yes
 
 # .venv/made is written last and holds what the environment was made for: this folder (scripts in it name their folder)
 # and these pins. So neither a half-made nor a moved nor an outdated environment is taken as ready.
 WANTED := $(CURDIR) $(shell cat requirements.txt pyproject.toml | cksum)
 READY := $(shell test "$$(cat .venv/made 2>/dev/null)" = "$(WANTED)" && $(ENV_PYTHON) -c "" 2>/dev/null && echo yes)
 
-.PHONY: lab test bench environment made pins
+.PHONY: lab test bench environment horovod made pins
 
-lab: environment
+lab: environment $(if $(filter yes,$(HOROVOD)),horovod)
 	@$(ENV_PYTHON) -m course.command lab
 
+# Horovod is built while the tests run; those that need it come last, and wait for it.
 test: instructors-clone environment
+	@$(ENV_PYTHON) -m course.horovod_build &
 	@echo "== ruff" && $(ENV_PYTHON) -m ruff check && $(ENV_PYTHON) -m ruff format --check
 	@echo "== course build --check" && $(ENV_PYTHON) -m course.command build --check
 	@echo "== pytest" && $(ENV_PYTHON) -m pytest
@@ -29,6 +33,9 @@ instructors-clone:
 
 environment: $(if $(READY),,made)
 	@:
+
+horovod: environment
+	@$(ENV_PYTHON) -m course.horovod_build
 
 made:
 	@set -e; found=; fail() { echo "$$*" >&2; exit 1; }; \

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder import text
-from autograder.examine import CELL_SECONDS, Examination, examine
+from autograder.examine import CELL_SECONDS, Examination, examine, seconds_for
 from autograder.kernel import Kernel
 from course.errors import Problem
 
@@ -109,7 +109,7 @@ def grade_all_outside(given, solution):
 def grade_all_plain(given, solution):
     """The same with everything in one plain kernel, as a student tries them."""
     with tempfile.TemporaryDirectory() as folder, Kernel(folder) as kernel:
-        return one_after_the_other(given, solution, lambda cell: kernel.run(cell.source, CELL_SECONDS, cell.id))
+        return one_after_the_other(given, solution, lambda cell: run_one(kernel, cell))
 
 
 def one_after_the_other(given, solution, run):
@@ -140,7 +140,12 @@ def run_plain(notebook, show):
     with tempfile.TemporaryDirectory() as folder, Kernel(folder) as kernel:
         for cell in notebook.cells:
             if cell.cell_type == "code" and (show or not text.is_measure(cell)):
-                cell.outputs = kernel.run(cell.source, CELL_SECONDS, cell.id)
+                cell.outputs = run_one(kernel, cell)
+
+
+def run_one(kernel, cell):
+    """The outputs of a cell."""
+    return kernel.run(cell.source, seconds_for(cell, CELL_SECONDS), cell.id)
 
 
 def verdict(answer, found):

@@ -33,6 +33,11 @@ def examine(notebook, cell_seconds=CELL_SECONDS):
         return examination.remarks
 
 
+def seconds_for(cell, cell_seconds):
+    """How long a code cell may run. What the lab itself gives may wait long, for engines that load TensorFlow, say."""
+    return NOTEBOOK_SECONDS if text.is_given(cell) else cell_seconds
+
+
 class Examination:
     """The state of one run: the kernel, what it has run, and the time that is left."""
 
@@ -44,7 +49,7 @@ class Examination:
 
     def outputs_of(self, cell):
         """The outputs of one code cell, an error output where it failed or could not be run."""
-        seconds = min(self.cell_seconds, self.end - time.monotonic())
+        seconds = min(seconds_for(cell, self.cell_seconds), self.end - time.monotonic())
         if seconds <= 0:
             return [failure("NotRun", f"not run: the notebook had used up its {self.notebook_seconds} seconds.")]
         if self.kernel is None:

@@ -22,7 +22,7 @@ from course.comm.trace import Trace
 from course.errors import Problem
 from course.spmd import RunFailed
 
-IN_THE_KERNEL = {"cluster", "comm", "horovod", "spmd"}  # modules of `course` that mean the student's engines and simulated ranks
+IN_THE_KERNEL = {"cluster", "comm", "horovod", "spmd"}  # modules of `course` that mean the student's ranks
 ERRORS = {"Problem": Problem, "RunFailed": RunFailed}  # errors of the course that a check may expect
 MESSAGE = 4000  # characters of an error's text
 MOST_CALLS = 5000  # of the check's functions, under way at once: one a simulated rank

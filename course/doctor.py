@@ -5,7 +5,6 @@ two engines in a process of their own and runs the programs that it names. It ch
 """
 
 import html
-import importlib.metadata
 import json
 import os
 import platform
@@ -17,6 +16,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import psutil
+
+from course import horovod_build
+from course.horovod_build import installed_version as version
 
 GIB = 2**30
 PATIENCE = 120  # seconds for engines to start; other programs answer at once or not at all
@@ -218,10 +220,14 @@ def mpi():
 
 
 def horovod():
-    found = version("horovod")
-    if found:
-        return Finding("Horovod", THERE, f"version {found} installed")
-    return Finding("Horovod", NOT_YET, "not installed", "the lab that needs it will say: it is built from source")
+    """For which frameworks; not an import, which takes seconds."""
+    parts = horovod_build.parts()
+    names = " and ".join(f"{horovod_build.PARTS[part][0]} {version(part)}" for part in parts)
+    if len(parts) == len(horovod_build.PARTS):
+        return Finding("Horovod", THERE, f"version {horovod_build.VERSION} for {names}")
+    found = f"for {names} only" if parts else "not installed for these PyTorch and TensorFlow"
+    get = "; ".join(filter(None, ["make lab builds it from source", horovod_build.missing_tools()]))
+    return Finding("Horovod", NOT_YET, f"{found}; lab 06 needs it", get)
 
 
 def sandbox():
@@ -243,14 +249,6 @@ def ran(*command):
     except (OSError, subprocess.TimeoutExpired):
         return None
     return result.stdout.strip() if result.returncode == 0 else None
-
-
-def version(package):
-    """The installed version of a package, or None."""
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return None
 
 
 def add_arguments(parser):

@@ -46,7 +46,8 @@ def start(engines=None, framework="torch", timeout=60):
         raise Problem("No engines are running: cluster.start(4) starts four.")
     _start = running, _checked(engines, running)
     run = spmd(_join, carrier="horovod", timeout=timeout, framework=framework)
-    print(f"Horovod {horovod_build.VERSION} ({framework}) has {len(run)} ranks, {_who(_start[1])}.")
+    count = "1 rank" if len(run) == 1 else f"{len(run)} ranks"
+    print(f"Horovod {horovod_build.VERSION} ({framework}) has {count}: {_who(_start[1])}.")
 
 
 def _join(comm, framework):
@@ -90,7 +91,7 @@ def targets(engines, ranks):
     started = joined(engines)
     if started and len(started) != ranks:
         raise Problem(
-            f"{ranks} ranks are asked for, and horovod.start chose {len(started)}, {_who(started)}: call "
+            f"{ranks} ranks are asked for, and horovod.start chose {len(started)}: {_who(started)}; call "
             f"horovod.start({ranks}) first."
         )
     return started or list(range(ranks))

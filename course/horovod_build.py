@@ -17,7 +17,6 @@ import importlib.metadata
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import sysconfig
@@ -141,12 +140,14 @@ def make():
     if parts() == wanted:
         return
     folder = cache()
-    if not (folder / wheel_name(wanted)).is_file():
-        check_tools()
-        with only_one(folder):
-            if not (folder / wheel_name(wanted)).is_file():
-                build(folder, wanted)
-    install(folder / wheel_name(wanted), wanted)
+    wheel = folder / wheel_name(wanted)
+    if not wheel.is_file() and (missing := missing_tools()):
+        raise CannotBuild(f"it is built from source, and {missing}; then run make lab again.")
+    with only_one(folder):
+        if not wheel.is_file():
+            build(folder, wanted)
+        if parts() != wanted:
+            install(wheel, wanted)
 
 
 def parts():
@@ -196,16 +197,15 @@ def cache():
     return folder
 
 
-def check_tools():
-    """Raise CannotBuild where a tool is missing that pip cannot bring."""
+def missing_tools():
+    """What is missing here that pip cannot bring, with how to get it; "" where nothing is."""
     missing = [package for tool, package in (("c++", "g++"), ("make", "make")) if not shutil.which(tool)]
     if not (Path(sysconfig.get_path("include")) / "Python.h").is_file():
         missing.append(f"python{sys.version_info.major}.{sys.version_info.minor}-dev")
-    if missing:
-        raise CannotBuild(
-            f"it is built from source, and {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing here "
-            f"(Debian and Ubuntu: apt install {' '.join(missing)}, then make lab)."
-        )
+    if not missing:
+        return ""
+    are = "is" if len(missing) == 1 else "are"
+    return f"{' and '.join(missing)} {are} missing here (Debian and Ubuntu: apt install {' '.join(missing)})"
 
 
 @contextlib.contextmanager
@@ -239,6 +239,7 @@ def build(folder, frameworks):
             pack(source, work / "libraries", frameworks[:n], folder)
             if n < len(frameworks):
                 install(folder / wheel_name(frameworks[:n]), frameworks[:n])
+        print(f"Horovod: built in {steps.minutes()}.", flush=True)
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
@@ -294,9 +295,12 @@ def _be_nice():
 def _end(program):
     """End a program with all that it started, if it still runs."""
     if program.poll() is None:
-        for each in [*psutil.Process(program.pid).children(recursive=True), program]:
-            with contextlib.suppress(psutil.NoSuchProcess, ProcessLookupError):
-                each.send_signal(signal.SIGTERM)
+        below = psutil.Process(program.pid).children(recursive=True)
+        program.terminate()
+        for process in below:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.terminate()
+        psutil.wait_procs(below, timeout=5)
         program.wait()
 
 

@@ -1,8 +1,39 @@
 """What holds for every test."""
 
+import os
 import signal
+import subprocess
+import sys
+
+import pytest
+
+# These come last: they need Horovod, which `make test` builds while the others run.
+NEED_HOROVOD = (
+    "test_answers.py",
+    "test_horovod.py",
+    "test_horovod_outside.py",
+    "test_labs.py",
+    "test_lecture_programs.py",
+    "test_road.py",
+)
 
 
 def pytest_configure():
     # What a shell runs in the background ignores SIGINT, and here tests press the interrupt button.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: item.path.name in NEED_HOROVOD)
+
+
+@pytest.fixture(scope="session")
+def horovod():
+    """Wait until Horovod is built, or build it; the frameworks that it has, () where it cannot be built."""
+    from course import horovod_build
+
+    said = subprocess.run([sys.executable, "-m", "course.horovod_build"], capture_output=True, text=True).stdout
+    parts = tuple(horovod_build.parts())
+    if len(parts) < len(horovod_build.PARTS) and os.environ.get("CI") == "true":
+        pytest.fail(f"Horovod is not installed, with {parts}: {said}")
+    return parts

@@ -4,6 +4,7 @@ import pytest
 
 from autograder import answers, build, text
 
+pytestmark = pytest.mark.usefixtures("horovod")
 LABS = text.lab_names()
 
 

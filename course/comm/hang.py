@@ -189,7 +189,8 @@ def _alone(alone, computing, returned):
             f"rank {listed(state.rank for state in returned)}, or called once more often on the other."
         )
     if computing:
-        return f"{theirs}, and {_ranks(computing)[:1].lower() + _ranks(computing)[1:]} computing and did not come to it."
+        others = _ranks(computing)
+        return f"{theirs}, and {others[:1].lower() + others[1:]} computing and did not come to it in time."
     return (
         f"{theirs}, and not all in the same: ranks call different collectives, in another order, or one that only some "
         "of them come to."

@@ -12,6 +12,8 @@ import re
 import socket
 import sys
 import threading
+import weakref
+from typing import ClassVar
 
 from course.comm import wire
 from course.comm.local import Local
@@ -38,14 +40,19 @@ class Horovod(Local):
     """
 
     stays = False
+    variables: ClassVar = {}
 
     def __init__(self, rank, size, reporter, secret, directory, name):
         from horovod.runner.http.http_server import RendezvousServer
 
         super().__init__(rank, size, reporter, secret, directory, name)
         self.is_one_machine = directory is not None
-        self.server = RendezvousServer() if rank == 0 else None
-        port = self.server.start() if self.server else None
+        port = None
+        if rank == 0:
+            server = RendezvousServer()
+            port = server.start()
+            self.stop_server = weakref.finalize(self, _stop, server)  # also where the run does not begin
+            self.stop_server.atexit = False
         host = "127.0.0.1" if self.is_one_machine else wire.own_hosts()[0]
         self.address = self.address, host, port, socket.gethostname()
 
@@ -82,13 +89,18 @@ class Horovod(Local):
         super().release()
         for name in self.variables:  # without them a later `hvd.init()` is that of a single process
             os.environ.pop(name, None)
-        if self.server:  # which takes half a second to stop
-            threading.Thread(target=_stop, args=(self.server,), name="rendezvous ends", daemon=True).start()
+        if self.rank == 0:
+            self.stop_server()
 
 
 def _stop(server):
-    server.stop()
-    server._httpd.server_close()
+    """Stop a rendezvous server, which takes half a second, in the background."""
+
+    def stop():
+        server.stop()
+        server._httpd.server_close()
+
+    threading.Thread(target=stop, name="rendezvous ends", daemon=True).start()
 
 
 def leave():

@@ -8,6 +8,7 @@ import pytest
 
 from autograder import answers, build, text, tidy
 
+pytestmark = pytest.mark.usefixtures("horovod")
 WAYS = {"outside": answers.grade_outside, "plain": answers.grade_plain}
 ALL = {"outside": answers.grade_all_outside, "plain": answers.grade_all_plain}
 CASES = [(lab, way, answer) for lab in text.lab_names() for answer in answers.answers(lab) for way in WAYS]

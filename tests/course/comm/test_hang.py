@@ -84,6 +84,18 @@ def test_the_root_cause_is_found(case):
     assert report.text().splitlines()[0] == report.cause
 
 
+def test_who_was_left_alone_in_horovod_is_told_with_those_who_did_not_come():
+    alone, computes = State(0, "alone"), State(1, "computes")
+    assert explain([alone, computes]).cause == (
+        "Rank 0 was waiting in a call of Horovod's, in which every rank must take part, and rank 1 was computing and"
+        " did not come to it in time."
+    )
+    assert explain([alone, returned(1)]).cause.startswith("Rank 1 has returned, and rank 0 was waiting in a call of")
+    assert explain([alone, State(1, "alone")]).cause.startswith("Ranks 0 and 1 were waiting in a call of Horovod's")
+    died = State(1, "died", error=("", "its engine ended"), at=2.0)
+    assert explain([alone, died], limit=10).cause == "Rank 1 died: its engine ended."
+
+
 def test_the_rank_that_failed_first_is_the_cause_and_not_who_waits_for_it():
     states = [
         receives(0, 1),
