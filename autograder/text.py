@@ -196,6 +196,11 @@ def is_check(cell):
     return bool(nbgrader(cell).get("grade")) and not nbgrader(cell).get("solution")
 
 
+def is_given(cell):
+    """A code cell of the lab's own, which students cannot change."""
+    return bool(nbgrader(cell).get("locked")) and not nbgrader(cell).get("grade")
+
+
 def is_answer(cell):
     """A written answer, to which a person gives points."""
     return bool(nbgrader(cell).get("grade")) and bool(nbgrader(cell).get("solution"))

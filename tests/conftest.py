@@ -12,6 +12,7 @@ NEED_HOROVOD = (
     "test_horovod.py",
     "test_horovod_outside.py",
     "test_labs.py",
+    "test_lecture_programs.py",
     "test_frameworks.py",
     "test_answers.py",
     "test_road.py",

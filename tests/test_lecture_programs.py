@@ -21,6 +21,9 @@ from course.spmd import RunFailed, spmd
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # as a notebook's functions are; engines see no tests
 
 
+pytestmark = pytest.mark.usefixtures("horovod")
+
+
 @pytest.fixture(scope="module")
 def engines():
     yield cluster.start(2)

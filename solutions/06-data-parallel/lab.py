@@ -37,6 +37,8 @@
 
 # %%
 # %load_ext course
+import json
+import os
 import shutil
 import tempfile
 import time
@@ -218,6 +220,7 @@ def load_tensorflow():
     """Import legacy Keras, and with it TensorFlow, without the lines that it writes."""
     from course.keras import no_stderr
 
+    os.environ["TF_USE_LEGACY_KERAS"] = "1"  # TensorFlow then leaves Keras 3 alone, which takes a third of the time
     with no_stderr():
         import horovod.tensorflow.keras
         import tf_keras
@@ -1239,11 +1242,13 @@ def in_a_folder(comm, w, X, y, train, **options):
         return parameters, losses, [path.name for path in Path(folder).iterdir()]
 
 
-# %% measure
-# For show: wait until TensorFlow is there, and let the two engines join.
+# %% [markdown]
+# By now the two engines should have loaded TensorFlow. They join.
+
+# %%
 engines = cluster.start(5)
 try:
-    horovod.start([3, 4], framework="tf_keras")
+    horovod.start([3, 4], framework="tf_keras", timeout=240)
 except Problem as why:
     print(why)
 
@@ -1433,9 +1438,6 @@ assert np.allclose(got, 0.96, atol=1e-4), f"after two steps w = b = 0.96 on both
 # %% measure
 # For show: one step's gradients, 40 of 400 bytes, fused and not. Counted in Horovod's own timeline.
 def fused(comm, threshold, tensors):
-    import json
-    import os
-
     import horovod.torch as hvd
 
     settings = {"FUSION_THRESHOLD": str(threshold), "CYCLE_TIME": "20", "TIMELINE": "DYNAMIC"}
@@ -1566,9 +1568,6 @@ def free_ports(comm):
 
 
 def multi_worker(comm, y, gamma, steps):
-    import json
-    import os
-
     workers = [f"127.0.0.1:{port}" for port in free_ports(comm)]
     task = {"type": "worker", "index": comm.rank}
     os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": workers}, "task": task})

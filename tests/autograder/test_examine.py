@@ -28,6 +28,14 @@ def test_a_solved_lab_passes_and_cells_for_show_are_skipped(mini):
     assert shown.outputs == []
 
 
+def test_a_cell_of_the_labs_own_may_take_longer_than_a_students(mini):
+    notebook, _ = mini.graded(mini.hand_in())
+    given = next(cell for cell in notebook.cells if text.is_given(cell))
+    given.source += "\nimport time\ntime.sleep(2)"
+    notebook.cells = [given]
+    assert examine.examine(notebook, cell_seconds=1) == []
+
+
 @pytest.mark.parametrize(
     ("add", "words"),
     [
