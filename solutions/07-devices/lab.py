@@ -671,7 +671,7 @@ assert abs(total - every.mean()) <= 1e-9, f"13 rows over 4 devices: the mean is 
 # In Keras it takes three steps. Make the strategy; **build and compile the model inside its scope**, for there its
 # variables are made, one copy a device; then `fit` as ever. `batch_size` is that of the whole batch.
 #
-#     strategy = tf.distribute.MirroredStrategy(devices, cross_device_ops=tf.distribute.ReductionToOneDevice())
+#     strategy = tf.distribute.MirroredStrategy(names, cross_device_ops=tf.distribute.ReductionToOneDevice())
 #     with strategy.scope():
 #         ...
 #
@@ -738,7 +738,7 @@ def one_device(x, y, weights, B_now, epochs):
     """The same training on one device, computed by the check itself; the losses of the epochs."""
     W, b, V, c = (np.array(w, dtype=float) for w in weights)
     losses = []
-    for _ in range(epochs):
+    while len(losses) < epochs:
         total = 0.0
         for at in range(0, len(y), B_now):
             rows, hot = x[at : at + B_now].astype(float), np.eye(3)[y[at : at + B_now]]
