@@ -404,9 +404,9 @@ def replicate(model, x, devices):
 # %% check replicate points=3
 import numpy as np
 
-rng = np.random.default_rng(5)
-weights = [rng.normal(size=shape) for shape in [(5, 4), (4,), (4, 3), (3,)]]
-xs = [rng.normal(size=(B_now, 5)) for B_now in (11, 12, 2, 1)]
+draw = np.random.default_rng(5)
+weights = [draw.normal(size=shape) for shape in [(5, 4), (4,), (4, 3), (3,)]]
+xs = [draw.normal(size=(B_now, 5)) for B_now in (11, 12, 2, 1)]
 got = try_replicas(replicate, xs, weights)
 assert got is not None, "replicate gave back nothing: return the concatenated outputs."
 for x, outputs in zip(xs, got["outputs"], strict=True):
@@ -601,8 +601,8 @@ got = float(f1(np.array([0, 0, 2]), np.array([0, 0, 2]), 4))
 assert not np.isnan(got), "a class that neither is there nor was read gave 0 / 0: it counts 0."
 assert abs(got - 0.5) <= 1e-9, f"two of four classes read rightly, the others not there: 1/2; yours {got:.4f}."
 ### BEGIN HIDDEN TESTS
-rng = np.random.default_rng(3)
-y, read = rng.integers(0, 6, 80), rng.integers(0, 7, 80)
+draw = np.random.default_rng(3)
+y, read = draw.integers(0, 6, 80), draw.integers(0, 7, 80)
 table = np.zeros((8, 8))
 np.add.at(table, (y, read), 1)
 right = np.mean([2 * table[k, k] / max(table[k].sum() + table[:, k].sum(), 1) for k in range(8)])
