@@ -881,7 +881,9 @@ assert np.allclose(got, 2 * alone, rtol=1e-4), "three ranks with inputs 1, 2 and
 engines = cluster.start(5)
 for bucket_kb in (0.1, 1, 3, 1000):
     notes, _ = spmd(buckets_of, ranks=3, hook=bucket_hook, bucket_kb=bucket_kb, carrier="torch")[0]
-    print(f"buckets of {bucket_kb:6} KB: {len(notes)} messages of {', '.join(map(str, notes))} bytes")
+    print(
+        f"buckets of {bucket_kb:6} KB: {len(notes)} message{'s' * (len(notes) > 1)} of {', '.join(map(str, notes))} bytes"
+    )
 
 # %% [markdown]
 # The bytes are the same. Few messages cost little $\alpha$ (lab 5); many can begin early. 25 MB is what DDP takes unless
@@ -1006,7 +1008,6 @@ Xs, ys = [torch.ones(1, 1)] * 2, [torch.ones(1, 1), 3 * torch.ones(1, 1)]
 run = spmd(horovod_train, [0.0, 5.0], Xs, ys, gamma=0.1, steps=1, carrier="horovod", timeout=60)
 assert not any(each is None for each in run), "horovod_train gave back nothing: it ends with `return numbers(model)`."
 got = np.array(run, dtype=float)
-assert not np.allclose(got[0], got[1]) or np.allclose(got, got[0, 0]), f"w and b are alike here; yours are {got}."
 assert not np.allclose(got[:, 0], [0.4, -15.8]) and not np.allclose(got[:, 0], [0.4, 1.2]), (
     "each rank trains alone: wrap the optimizer by hvd.DistributedOptimizer, and use the wrapped one."
 )
