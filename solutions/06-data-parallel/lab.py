@@ -1045,8 +1045,8 @@ assert np.allclose(np.array(run, dtype=float), at, atol=1e-4), f"three ranks, th
 #
 # To go on from it, rank 0 reads the file, and everybody takes over what rank 0 has: step 4 once more. Other ranks may
 # not even have the file, since they may be on another machine. The number of the step travels by
-# `hvd.broadcast_object(step, root_rank=0)`, which gives back rank 0's object on every rank. (Horovod
-# calls that message by the object's type: let all ranks hand in a number.)
+# `hvd.broadcast_object(step, root_rank=0)`, which gives back rank 0's object on every rank. (Horovod calls that message by
+# the object's type: let all ranks hand in a number.)
 #
 # PyTorch: `torch.save(d, path)` writes a dict `d`, `torch.load(path)` reads it. A model and an optimizer have
 # `state_dict()` and `load_state_dict(state)`.
@@ -1208,7 +1208,8 @@ except Problem as why:
 # | 4 | broadcast from rank 0 | `callbacks = [hvd.callbacks.BroadcastGlobalVariablesCallback(0)]` |
 # | 5 | checkpoints on rank 0 only | `if hvd.rank() == 0: callbacks.append(ModelCheckpoint(…))` |
 #
-# (As printed the lecture's `'checkpoints/checkpoint-{'epoch}'.h5'` has a quotation mark too many.)
+# (What must be changed in the lecture's program: `keras` is `tf_keras`; step 2; and the name of its checkpoint file, in
+# which quotation marks stand within quotation marks, so that it never ran. You also give it data.)
 #
 # **Which Keras?** Horovod was written for the Keras of TensorFlow 2.15 and before. That one lives on under the name
 # `tf_keras`, and Horovod is right with it. With Keras 3 its DistributedOptimizer would run **and not average**; the
@@ -1336,10 +1337,11 @@ assert files[0] == ["checkpoint-1.h5", "checkpoint-2.h5"], (
 assert files[1] == [], f"rank 1 has written {files[1]}. Checkpoints are for rank 0 only: `if hvd.rank() == 0`."
 
 # %% [markdown]
-# **Without Keras.** In TensorFlow's own loops Horovod wraps the **tape**: `hvd.DistributedGradientTape(tape)` averages
-# what `tape.gradient` gives. `hvd.broadcast_variables([w, b], root_rank=0)` is step 4. This works beside either Keras.
-# A variable takes a step by `w.assign_sub(…)`. Begin with `import tensorflow as tf` and
-# `import horovod.tensorflow as hvd`.
+# **Without Keras.** The Blue Waters lecture has Horovod in TensorFlow 1: its `BroadcastGlobalVariablesHook` is step 4, and
+# its session with a `checkpoint_dir` on rank 0 only is step 5. Sessions and hooks are gone. In TensorFlow 2's own loops
+# Horovod wraps the **tape**: `hvd.DistributedGradientTape(tape)` averages what `tape.gradient` gives.
+# `hvd.broadcast_variables([w, b], root_rank=0)` is step 4. This works beside either Keras. A variable takes a step by
+# `w.assign_sub(…)`. Begin with `import tensorflow as tf` and `import horovod.tensorflow as hvd`.
 
 
 # %% task tape-train
