@@ -182,6 +182,24 @@ for n, size in [(5, 1), (9, 4), (8, 4), (3, 5), (10, 3)]:
 # | `dist.all_reduce(x)` | replaces the tensor `x`, **in place**, by the sum over all ranks; gives nothing back |
 # | `dist.broadcast(x, src=0)` | replaces `x` by rank 0's |
 #
+# Five engines. Numbers 3 and 4 load TensorFlow meanwhile: it takes some seconds, and you need it in step 9.
+
+
+# %%
+def load_tensorflow():
+    """Import legacy Keras, and with it TensorFlow, without the lines that it writes."""
+    from course.keras import no_stderr
+
+    os.environ["TF_USE_LEGACY_KERAS"] = "1"  # TensorFlow then leaves Keras 3 alone, which takes a third of the time
+    with no_stderr():
+        import horovod.tensorflow.keras
+        import tf_keras
+
+
+engines = cluster.start(5)
+loading = engines.client[[3, 4]].apply_async(load_tensorflow)  # returns at once
+
+# %% [markdown]
 # Write a first program. Each rank makes the tensor $10^{rank}$ and all-reduces it.
 
 
@@ -210,24 +228,6 @@ assert [each[2] for each in got] != [1, 10, 100], "each rank has its own number:
 assert got == [[0, 3, 111], [1, 3, 111], [2, 3, 111]], (
     f"the three ranks return [0, 3, 111], [1, 3, 111] and [2, 3, 111]; yours {got}."
 )
-
-# %% [markdown]
-# Two more engines, numbers 3 and 4, load TensorFlow meanwhile. It takes some seconds, and you need it in step 9.
-
-
-# %%
-def load_tensorflow():
-    """Import legacy Keras, and with it TensorFlow, without the lines that it writes."""
-    from course.keras import no_stderr
-
-    os.environ["TF_USE_LEGACY_KERAS"] = "1"  # TensorFlow then leaves Keras 3 alone, which takes a third of the time
-    with no_stderr():
-        import horovod.tensorflow.keras
-        import tf_keras
-
-
-engines = cluster.start(5)
-loading = engines.client[[3, 4]].apply_async(load_tensorflow)  # returns at once
 
 # %% [markdown]
 # From here on the line stands in a given function, `joined`. The models are small enough to compute by hand: `line(w)`
@@ -964,7 +964,11 @@ def pin(local_rank):
         torch.cuda.set_device(local_rank % torch.cuda.device_count())
 
 
-print("Horovod's parts here:", ", ".join(horovod.installed()) or "none, so steps 8 and 9 cannot run; the others can")
+engines = cluster.start(5)
+try:
+    horovod.start(3)
+except Problem as why:
+    print(f"Steps 8 and 9 cannot run here, the others can. {why}")
 
 # %% [markdown]
 # Write the training. Every rank calls it with its own start `w` and its own rows. The optimizer is
