@@ -1578,6 +1578,7 @@ def multi_worker(comm, y, gamma, steps):
     workers = [f"127.0.0.1:{port}" for port in free_ports(comm)]
     task = {"type": "worker", "index": comm.rank}
     os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": workers}, "task": task})
+    os.environ["TF_USE_LEGACY_KERAS"] = "1"  # no Keras is needed: TensorFlow loads faster without
     from course.keras import no_stderr
 
     with no_stderr():
