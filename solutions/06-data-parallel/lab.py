@@ -1403,7 +1403,7 @@ assert np.allclose(got, 0.96, atol=1e-4), f"after two steps w = b = 0.96 on both
 # %% [markdown] answer parameters-or-gradients points=2
 # ### BEGIN SOLUTION
 # They are the same when the step is linear in the gradient and all ranks start the step from equal parameters: plain
-# SGD, and SGD with momentum, whose velocity is a weighted sum of gradients; with mine they were 1e-7 apart, which is
+# SGD, and SGD with momentum, whose velocity is a weighted sum of gradients; with mine they were 5e-7 apart, which is
 # rounding. With Adam they differ, as it divides each rank's gradient by the root of that rank's own squares, and the
 # mean of quotients is not the quotient of means. They also differ as soon as ranks make more than one step between two
 # averages, for then the later gradients are taken at different parameters; or when a rank clips its gradient. On a slow
