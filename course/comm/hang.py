@@ -19,7 +19,10 @@ BARRIER = -1  # the tag of a barrier's messages; those of users are from 0
 MOST_SAID = 2000  # characters of an exception's message
 COURSE = str(Path(__file__).parent.parent)
 LIBRARIES = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-HOROVOD = f"{os.sep}horovod{os.sep}"
+COLLECTIVES = {  # carrier -> the library whose calls need all ranks, and where its files lie
+    "horovod": ("Horovod", f"{os.sep}horovod{os.sep}"),
+    "torch": ("torch.distributed", f"{os.sep}torch{os.sep}distributed{os.sep}"),
+}
 NOT_THEIRS = ("<frozen", "<string>", *(f"{folder}{os.sep}" for folder in (COURSE, *LIBRARIES)))
 
 
@@ -63,7 +66,7 @@ class State:
     """What one rank was doing when the run came to its end.
 
     doing: "returned", "raised", "died" (its process or, by a fault, its thread ended), "waits", "alone" (in a call of
-    Horovod's, for ranks that have not come to it), "computes", "ready" (it could go on, and it is not its turn), or
+    `library`'s, for ranks that have not come to it), "computes", "ready" (it could go on, and it is not its turn), or
     "absent" (its engine never came to begin).
     pending: what it waits for. begun: what it has begun besides, and not waited for. seconds: for how long it waits,
     None where that has no meaning. place: where it is or raised.
@@ -78,6 +81,7 @@ class State:
     place: Place | None = None
     error: tuple = ("", "")
     at: float = 0.0
+    library: str = "Horovod"
 
     def text(self):
         """One line."""
@@ -90,7 +94,7 @@ class State:
         if self.doing == "computes":
             return f"rank {self.rank} computes{place}"
         if self.doing == "alone":
-            return f"rank {self.rank} waited in a call of Horovod's{place}"
+            return f"rank {self.rank} waited in a call of {self.library}'s{place}"
         if self.doing == "returned":
             return f"rank {self.rank} has returned"
         if self.doing == "absent":
@@ -181,8 +185,8 @@ def _cause(states, ring, limit):
 
 
 def _alone(alone, computing, returned):
-    """The cause where ranks waited in Horovod's calls, in which every rank takes part."""
-    theirs = f"{_ranks(alone)} waiting in a call of Horovod's, in which every rank must take part"
+    """The cause where ranks waited in a library's calls, in which every rank takes part."""
+    theirs = f"{_ranks(alone)} waiting in a call of {alone[0].library}'s, in which every rank must take part"
     if returned:
         return (
             f"{_ranks(returned, 'has', 'have')} returned, and {theirs[:1].lower() + theirs[1:]}: it was left out on "
@@ -327,15 +331,21 @@ def in_traceback(error):
     return None
 
 
-def waits_in_horovod(stack):
-    """Whether a process is in a call of Horovod's. stack: [(file, line, function)], the innermost first."""
-    inside = [function for filename, _, function in stack if HOROVOD in filename and not is_theirs(filename)]
-    return bool(inside) and "<module>" not in inside  # which is an import
+def waits_in_library(stack, carrier):
+    """The library in a call of which a process is, on this carrier; "" for none.
+
+    stack: [(file, line, function)], the innermost first.
+    """
+    library, folder = COLLECTIVES.get(carrier, ("", None))
+    inside = [function for file, _, function in stack if folder and folder in file and not is_theirs(file)]
+    return library if inside and "<module>" not in inside else ""  # which is an import
 
 
 def joins_horovod(stack):
     """Whether it is in `hvd.init()`."""
-    return waits_in_horovod(stack) and any(file.endswith("basics.py") and name == "init" for file, _, name in stack)
+    return bool(waits_in_library(stack, "horovod")) and any(
+        file.endswith("basics.py") and name == "init" for file, _, name in stack
+    )
 
 
 def is_theirs(filename):

@@ -285,8 +285,8 @@ class Watch:
             return hang.State(peer.rank, "ready" if peer.connection else "absent")
         stack = self.engines.stack(peer.engine) or []
         place = next((hang.Place(*frame) for frame in stack if hang.is_theirs(frame[0])), None)
-        if self.carrier == "horovod" and hang.waits_in_horovod(stack):
-            return hang.State(peer.rank, "alone", place=place)
+        if library := hang.waits_in_library(stack, self.carrier):
+            return hang.State(peer.rank, "alone", place=place, library=library)
         is_in_a_call = any(filename == communicator.__file__ for filename, *_ in stack)
         return hang.State(peer.rank, "ready" if is_in_a_call else "computes", place=place)
 

@@ -182,6 +182,24 @@ for n, size in [(5, 1), (9, 4), (8, 4), (3, 5), (10, 3)]:
 # | `dist.all_reduce(x)` | replaces the tensor `x`, **in place**, by the sum over all ranks; gives nothing back |
 # | `dist.broadcast(x, src=0)` | replaces `x` by rank 0's |
 #
+# Five engines. Numbers 3 and 4 load TensorFlow meanwhile: it takes some seconds, and you need it in step 9.
+
+
+# %%
+def load_tensorflow():
+    """Import legacy Keras, and with it TensorFlow, without the lines that it writes."""
+    from course.keras import no_stderr
+
+    os.environ["TF_USE_LEGACY_KERAS"] = "1"  # TensorFlow then leaves Keras 3 alone, which takes a third of the time
+    with no_stderr():
+        import horovod.tensorflow.keras
+        import tf_keras
+
+
+engines = cluster.start(5)
+loading = engines.client[[3, 4]].apply_async(load_tensorflow)  # returns at once
+
+# %% [markdown]
 # Write a first program. Each rank makes the tensor $10^{rank}$ and all-reduces it.
 
 
@@ -210,24 +228,6 @@ assert [each[2] for each in got] != [1, 10, 100], "each rank has its own number:
 assert got == [[0, 3, 111], [1, 3, 111], [2, 3, 111]], (
     f"the three ranks return [0, 3, 111], [1, 3, 111] and [2, 3, 111]; yours {got}."
 )
-
-# %% [markdown]
-# Two more engines, numbers 3 and 4, load TensorFlow meanwhile. It takes some seconds, and you need it in step 9.
-
-
-# %%
-def load_tensorflow():
-    """Import legacy Keras, and with it TensorFlow, without the lines that it writes."""
-    from course.keras import no_stderr
-
-    os.environ["TF_USE_LEGACY_KERAS"] = "1"  # TensorFlow then leaves Keras 3 alone, which takes a third of the time
-    with no_stderr():
-        import horovod.tensorflow.keras
-        import tf_keras
-
-
-engines = cluster.start(5)
-loading = engines.client[[3, 4]].apply_async(load_tensorflow)  # returns at once
 
 # %% [markdown]
 # From here on the line stands in a given function, `joined`. The models are small enough to compute by hand: `line(w)`
@@ -881,7 +881,9 @@ assert np.allclose(got, 2 * alone, rtol=1e-4), "three ranks with inputs 1, 2 and
 engines = cluster.start(5)
 for bucket_kb in (0.1, 1, 3, 1000):
     notes, _ = spmd(buckets_of, ranks=3, hook=bucket_hook, bucket_kb=bucket_kb, carrier="torch")[0]
-    print(f"buckets of {bucket_kb:6} KB: {len(notes)} messages of {', '.join(map(str, notes))} bytes")
+    print(
+        f"buckets of {bucket_kb:6} KB: {len(notes)} message{'s' * (len(notes) > 1)} of {', '.join(map(str, notes))} bytes"
+    )
 
 # %% [markdown]
 # The bytes are the same. Few messages cost little $\alpha$ (lab 5); many can begin early. 25 MB is what DDP takes unless
@@ -962,7 +964,11 @@ def pin(local_rank):
         torch.cuda.set_device(local_rank % torch.cuda.device_count())
 
 
-print("Horovod's parts here:", ", ".join(horovod.installed()) or "none, so steps 8 and 9 cannot run; the others can")
+engines = cluster.start(5)
+try:
+    horovod.start(3)
+except Problem as why:
+    print(f"Steps 8 and 9 cannot run here, the others can. {why}")
 
 # %% [markdown]
 # Write the training. Every rank calls it with its own start `w` and its own rows. The optimizer is
@@ -1006,7 +1012,6 @@ Xs, ys = [torch.ones(1, 1)] * 2, [torch.ones(1, 1), 3 * torch.ones(1, 1)]
 run = spmd(horovod_train, [0.0, 5.0], Xs, ys, gamma=0.1, steps=1, carrier="horovod", timeout=60)
 assert not any(each is None for each in run), "horovod_train gave back nothing: it ends with `return numbers(model)`."
 got = np.array(run, dtype=float)
-assert not np.allclose(got[0], got[1]) or np.allclose(got, got[0, 0]), f"w and b are alike here; yours are {got}."
 assert not np.allclose(got[:, 0], [0.4, -15.8]) and not np.allclose(got[:, 0], [0.4, 1.2]), (
     "each rank trains alone: wrap the optimizer by hvd.DistributedOptimizer, and use the wrapped one."
 )
@@ -1044,8 +1049,8 @@ assert np.allclose(np.array(run, dtype=float), at, atol=1e-4), f"three ranks, th
 #
 # To go on from it, rank 0 reads the file, and everybody takes over what rank 0 has: step 4 once more. Other ranks may
 # not even have the file, since they may be on another machine. The number of the step travels by
-# `hvd.broadcast_object(step, root_rank=0)`, which gives back rank 0's object on every rank. (Horovod
-# calls that message by the object's type: let all ranks hand in a number.)
+# `hvd.broadcast_object(step, root_rank=0)`, which gives back rank 0's object on every rank. (Horovod calls that message by
+# the object's type: let all ranks hand in a number.)
 #
 # PyTorch: `torch.save(d, path)` writes a dict `d`, `torch.load(path)` reads it. A model and an optimizer have
 # `state_dict()` and `load_state_dict(state)`.
@@ -1207,7 +1212,8 @@ except Problem as why:
 # | 4 | broadcast from rank 0 | `callbacks = [hvd.callbacks.BroadcastGlobalVariablesCallback(0)]` |
 # | 5 | checkpoints on rank 0 only | `if hvd.rank() == 0: callbacks.append(ModelCheckpoint(…))` |
 #
-# (As printed the lecture's `'checkpoints/checkpoint-{'epoch}'.h5'` has a quotation mark too many.)
+# (What must be changed in the lecture's program: `keras` is `tf_keras`; step 2; and the name of its checkpoint file, in
+# which quotation marks stand within quotation marks, so that it never ran. You also give it data.)
 #
 # **Which Keras?** Horovod was written for the Keras of TensorFlow 2.15 and before. That one lives on under the name
 # `tf_keras`, and Horovod is right with it. With Keras 3 its DistributedOptimizer would run **and not average**; the
@@ -1335,10 +1341,11 @@ assert files[0] == ["checkpoint-1.h5", "checkpoint-2.h5"], (
 assert files[1] == [], f"rank 1 has written {files[1]}. Checkpoints are for rank 0 only: `if hvd.rank() == 0`."
 
 # %% [markdown]
-# **Without Keras.** In TensorFlow's own loops Horovod wraps the **tape**: `hvd.DistributedGradientTape(tape)` averages
-# what `tape.gradient` gives. `hvd.broadcast_variables([w, b], root_rank=0)` is step 4. This works beside either Keras.
-# A variable takes a step by `w.assign_sub(…)`. Begin with `import tensorflow as tf` and
-# `import horovod.tensorflow as hvd`.
+# **Without Keras.** The Blue Waters lecture has Horovod in TensorFlow 1: its `BroadcastGlobalVariablesHook` is step 4, and
+# its session with a `checkpoint_dir` on rank 0 only is step 5. Sessions and hooks are gone. In TensorFlow 2's own loops
+# Horovod wraps the **tape**: `hvd.DistributedGradientTape(tape)` averages what `tape.gradient` gives.
+# `hvd.broadcast_variables([w, b], root_rank=0)` is step 4. This works beside either Keras. A variable takes a step by
+# `w.assign_sub(…)`. Begin with `import tensorflow as tf` and `import horovod.tensorflow as hvd`.
 
 
 # %% task tape-train
@@ -1396,7 +1403,7 @@ assert np.allclose(got, 0.96, atol=1e-4), f"after two steps w = b = 0.96 on both
 # %% [markdown] answer parameters-or-gradients points=2
 # ### BEGIN SOLUTION
 # They are the same when the step is linear in the gradient and all ranks start the step from equal parameters: plain
-# SGD, and SGD with momentum, whose velocity is a weighted sum of gradients; with mine they were 1e-7 apart, which is
+# SGD, and SGD with momentum, whose velocity is a weighted sum of gradients; with mine they were 5e-7 apart, which is
 # rounding. With Adam they differ, as it divides each rank's gradient by the root of that rank's own squares, and the
 # mean of quotients is not the quotient of means. They also differ as soon as ranks make more than one step between two
 # averages, for then the later gradients are taken at different parameters; or when a rank clips its gradient. On a slow
@@ -1571,6 +1578,7 @@ def multi_worker(comm, y, gamma, steps):
     workers = [f"127.0.0.1:{port}" for port in free_ports(comm)]
     task = {"type": "worker", "index": comm.rank}
     os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": workers}, "task": task})
+    os.environ["TF_USE_LEGACY_KERAS"] = "1"  # no Keras is needed: TensorFlow loads faster without
     from course.keras import no_stderr
 
     with no_stderr():
