@@ -3,6 +3,7 @@
 import pytest
 
 from course import cluster
+from course.spmd import spmd
 
 RANKS = 4  # a test may use as many
 
@@ -19,4 +20,6 @@ def carrier(request):
     if request.param != "simulated":
         request.getfixturevalue("stopped_in_the_end")
         cluster.start(RANKS, launcher="mpi" if request.param == "mpi" else None)
+        # the first run loads what the others find there, which takes long on a busy machine
+        spmd(lambda comm: comm.barrier(), ranks=RANKS, carrier=request.param, timeout=60)
     return request.param
