@@ -1217,8 +1217,9 @@ except Problem as why:
 #
 # **Which Keras?** Horovod was written for the Keras of TensorFlow 2.15 and before. That one lives on under the name
 # `tf_keras`, and Horovod is right with it. With Keras 3 its DistributedOptimizer would run **and not average**; the
-# course's Horovod refuses that. And the two cannot be in one process: whichever comes first shapes TensorFlow. So
-# this step has engines of its own, numbers 3 and 4, which load `tf_keras` and never see Keras 3.
+# course's Horovod refuses that. A layer or an optimizer of one Keras is a stranger to the other, and what `tf.keras`
+# means is settled once for a process. So that nothing gets mixed up, this step has engines of its own, numbers 3 and 4,
+# which load `tf_keras` and never see Keras 3.
 
 
 # %%
@@ -1259,8 +1260,8 @@ except Problem as why:
     print(why)
 
 # %% [markdown]
-# Write the training. Begin with `import tf_keras` and `import horovod.tensorflow.keras as hvd`. The loss is `"mse"`, the optimizer `tf_keras.optimizers.SGD(…)`, and each step takes all rows of
-# the rank: `batch_size=len(y)`. Two callbacks go to `fit` on every rank, in this order: the broadcast, and
+# Write the training. Begin with `import tf_keras` and `import horovod.tensorflow.keras as hvd`. The loss is `"mse"`,
+# the optimizer `tf_keras.optimizers.SGD(…)`, and each step takes all rows of the rank: `batch_size=len(y)`. Two callbacks go to `fit` on every rank, in this order: the broadcast, and
 # `hvd.callbacks.MetricAverageCallback()`, which averages what `fit` reports over the ranks. On rank 0 there is a third,
 # `tf_keras.callbacks.ModelCheckpoint(folder + "/checkpoint-{epoch}.h5")`, which writes a file after each epoch.
 #
