@@ -11,7 +11,6 @@ import nbformat
 import pytest
 
 from autograder import build, text
-from autograder.classroom import Classroom
 
 pytestmark = pytest.mark.usefixtures("horovod")
 
@@ -91,8 +90,6 @@ def graded(tmp_path_factory):
             path = root / "hand-ins" / student / lab / f"{lab}.ipynb"
             path.parent.mkdir(parents=True)
             path.write_bytes(content)
-    config = Classroom(root / "class").root / "nbgrader_config.py"
-    config.write_text(f"{config.read_text()}c.Examine.cell_seconds = 20\n")
     command = [sys.executable, "-m", "course.command", "grade", "hand-ins", "--class", "class"]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True)
     return root / "class", done
