@@ -33,7 +33,7 @@ PARTS = {  # framework -> (its name, CMake's target, its library)
     "torch": ("PyTorch", "pytorch", "torch/mpi_lib_v2"),
     "tensorflow": ("TensorFlow", "tensorflow", "tensorflow/mpi_lib"),
 }
-MINUTES = {"torch": 4, "tensorflow": 4}  # about, on two cores
+MINUTES = {"torch": 3, "tensorflow": 2}  # about, on two cores
 SECONDS_A_LINE = 30  # between lines that tell how far it is
 MEMORY_A_COMPILER = 1.5 * 2**30  # bytes that one compiler needs for torch's headers
 CMAKE = "cmake==3.31.10"  # used for the build alone, where the machine has none
