@@ -19,7 +19,7 @@ lab: environment $(if $(filter yes,$(HOROVOD)),horovod)
 
 # Horovod is built while the tests run; those that need it come last, and wait for it.
 test: instructors-clone environment
-	@$(ENV_PYTHON) -m course.horovod_build &
+	@nice -n 19 $(ENV_PYTHON) -m course.horovod_build &
 	@echo "== ruff" && $(ENV_PYTHON) -m ruff check && $(ENV_PYTHON) -m ruff format --check
 	@echo "== course build --check" && $(ENV_PYTHON) -m course.command build --check
 	@echo "== pytest" && $(ENV_PYTHON) -m pytest

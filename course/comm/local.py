@@ -338,9 +338,9 @@ class Local(Carrier):
         return control in ready, bool(ready - {control}) or (alarm is not None and alarm <= self.now())
 
     def next_departure(self):
-        """When the next message that is held back sets out, None where there is none."""
-        times = [link.queue[0].not_before for link in self.outgoing.values() if link.queue and not link.left]
-        return min(times, default=None)
+        """When the next message that is held back sets out, None where there is none; to a dead rank none ever does."""
+        links = [link for link in self.outgoing.values() if link.sock is not None and link.queue and not link.left]
+        return min((link.queue[0].not_before for link in links), default=None)
 
     def is_later(self):
         return self.next_departure() is not None

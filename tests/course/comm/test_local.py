@@ -113,6 +113,19 @@ def test_a_rank_whose_engine_dies_is_the_cause_and_is_back(engines, end, words):
     assert_usable()
 
 
+def test_a_send_to_a_rank_that_has_died_before_is_a_wait_like_others(engines):
+    def late(comm):
+        if comm.rank == 1:
+            os._exit(3)
+        time.sleep(0.5)  # then there is nobody any more to open a link to
+        comm.send(np.zeros(1), dest=1)
+
+    failed = failure(late, ranks=2)
+    assert failed.report.cause.startswith("Rank 1 died: ")
+    assert failed.report.lines[0].startswith("rank 0 waits for rank 1 to receive"), failed.report.lines
+    assert_usable()
+
+
 def test_all_ranks_die_at_once_and_are_back(engines):
     failed = failure(lambda comm: os._exit(comm.rank), ranks=4)
     assert "died" in failed.report.cause
