@@ -27,8 +27,9 @@ def workers():
 
 
 def chosen(request, fixture):
-    """The parameters of all tests of this run that use `fixture`."""
-    return [item.callspec.params for item in request.session.items if fixture in item.fixturenames]
+    """The parameters of all tests of this file and run that use `fixture`."""
+    here = [item for item in request.session.items if item.path == request.path]
+    return [item.callspec.params for item in here if fixture in item.fixturenames]
 
 
 @pytest.fixture(scope="module")
