@@ -35,10 +35,17 @@ def run(function, *args, timeout=60, **kwargs):
 
 
 def failing(function, *args, **kwargs):
-    """The lines of a run's error."""
-    with pytest.raises(RunFailed) as caught:
-        run(function, *args, **kwargs)
-    return str(caught.value).splitlines()
+    """The lines of a run's error.
+
+    Once in some hundred runs Horovod itself was seen to crash where a rank did not join; such a run is made again.
+    """
+    for _ in range(2):
+        with pytest.raises(RunFailed) as caught:
+            run(function, *args, **kwargs)
+        lines = str(caught.value).splitlines()
+        if "SIGSEGV" not in lines[0]:
+            break
+    return lines
 
 
 def state_of(engine_view):
