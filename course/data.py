@@ -2,7 +2,7 @@
 
 `datasets/registry.toml`, beside this package, lists every set: which installed package carries it, or from where it is
 downloaded once, its checksum, its columns with their units, where it comes from and under what licence. Downloads lie
-in the folder that the variable COURSE_DATA names, else in ~/.cache/distributed-ml-course.
+in the folder that the variable COURSE_DATA names, else in that of `course/cache.py`.
 """
 
 import contextlib
@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from course import cache as course_cache
 from course.errors import Problem
 
 REGISTRY = Path(__file__).resolve().parent.parent / "datasets" / "registry.toml"
@@ -100,7 +101,7 @@ def _is_registered(content, entry):
 
 def cache():
     """The folder that keeps downloads."""
-    return Path(os.environ.get("COURSE_DATA") or Path.home() / ".cache" / "distributed-ml-course")
+    return Path(os.environ.get("COURSE_DATA") or course_cache.folder())
 
 
 def _table(content, names):

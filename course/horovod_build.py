@@ -27,6 +27,8 @@ from pathlib import Path
 
 import psutil
 
+from course import cache as course_cache
+
 VERSION = "0.28.1"
 SHA256 = "92a43f5a94c43907a56805bad15f19700c62ffc83b7ca483f9e104e229f67ef0"  # of its source distribution
 PARTS = {  # framework -> (its name, CMake's target, its library)
@@ -189,7 +191,7 @@ def tag():
 
 def cache():
     """The folder that keeps wheels."""
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "distributed-ml-course" / "horovod"
+    folder = course_cache.folder() / "horovod"
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

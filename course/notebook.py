@@ -1,10 +1,9 @@
 """Makes a check cell speak: its hint in place of a traceback when it fails, a line that says so when it passes.
 
-Behind `%load_ext course`, which also tells NumPy to take one thread. Touches the running IPython shell, only while a
-check cell runs, and puts everything back after it, also when the cell was interrupted. A failure stays a failure: an
-`error` output is published as ever, because nbgrader reads it. Two things that would change a grade under nbgrader
-without meaning anything are kept from it: text on stderr (scores 0) and a number as the cell's last value (a partial
-grade).
+Behind `%load_ext course`. Touches the running IPython shell, only while a check cell runs, and puts everything back
+after it, also when the cell was interrupted. A failure stays a failure: an `error` output is published as ever, because
+nbgrader reads it. Two things that would change a grade under nbgrader without meaning anything are kept from it: text
+on stderr (scores 0) and a number as the cell's last value (a partial grade).
 """
 
 import json
@@ -24,12 +23,7 @@ _watches = {}  # shell -> the Watch on it
 
 
 def load(shell):
-    """Start to watch the check cells of `shell`; a second call changes nothing.
-
-    NumPy, imported after this, computes with one thread: the matrices of a lab are small, and on a busy machine threads
-    that wait for each other made training five times as slow.
-    """
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    """Start to watch the check cells of `shell`; a second call changes nothing."""
     if shell not in _watches:
         watch = _watches[shell] = Watch(shell)
         shell.events.register("pre_run_cell", watch.before)

@@ -10,6 +10,7 @@ to the last rank's end. Starts engines and ends them.
 import contextlib
 import io
 import itertools
+import math
 import os
 import platform
 import re
@@ -165,14 +166,15 @@ def by_hand(comm, torch, all_reduce, *_):
     parameters = list(model.parameters())
     optimizer = torch.optim.SGD(parameters, lr=RATE)
     sizes = [parameter.numel() for parameter in parameters]
+    sent = {}
 
     def average():
         flat = torch.cat([parameter.grad.reshape(-1) for parameter in parameters])
+        sent.update(all_reduces=1, bytes=flat.nbytes)
         mean = all_reduce(comm, flat) / comm.size
         for parameter, part in zip(parameters, mean.split(sizes), strict=True):
             parameter.grad.copy_(part.view_as(parameter))
 
-    sent = {"all_reduces": 1, "bytes": 4 * sum(sizes)}
     return lambda pair: train(torch, model, optimizer, pair, average), lambda: weights_of(model), lambda: sent
 
 
@@ -181,7 +183,8 @@ def distributed(comm, torch, *_):
     import torch.distributed as dist
     from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_hook
 
-    join(comm, dist)
+    os.environ["GLOO_SOCKET_IFNAME"] = "lo"  # else torch asks a name server for this machine's address
+    dist.init_process_group("gloo", store=ring.store(comm), rank=comm.rank, world_size=comm.size)
     model = torch.nn.parallel.DistributedDataParallel(network(torch))
     optimizer = torch.optim.SGD(model.parameters(), lr=RATE)
     sent = {"all_reduces": 0, "bytes": 0}
@@ -200,22 +203,8 @@ def distributed(comm, torch, *_):
     return step, lambda: weights_of(model), lambda: dict(sent)
 
 
-def join(comm, dist):
-    """torch.distributed's default group, of the run's ranks on this machine."""
-    os.environ["GLOO_SOCKET_IFNAME"] = "lo"
-    port = np.zeros(1, np.int64)
-    if comm.rank == 0:
-        store = dist.TCPStore("127.0.0.1", 0, comm.size, True, wait_for_workers=False)
-        port[0] = store.port
-        for dest in range(1, comm.size):
-            comm.send(port, dest)
-    else:
-        store = dist.TCPStore("127.0.0.1", int(comm.recv(port, 0)[0]), comm.size, False)
-    dist.init_process_group("gloo", store=store, rank=comm.rank, world_size=comm.size)
-
-
 def horovod(comm, torch, *_):
-    """Horovod's five steps, without the scaling of the learning rate; its own timeline tells the fused messages."""
+    """Horovod's optimizer, from rank 0's start; its own timeline tells what it sent."""
     os.environ["HOROVOD_TIMELINE"] = "DYNAMIC"
     import horovod.torch as hvd
 
@@ -224,14 +213,13 @@ def horovod(comm, torch, *_):
     optimizer = torch.optim.SGD(model.parameters(), lr=RATE)
     optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
     hvd.broadcast_parameters(model.state_dict(), root_rank=0)
-    nbytes = sum(parameter.nbytes for parameter in model.parameters())
     folder = tempfile.TemporaryDirectory()
     hvd.start_timeline(f"{folder.name}/timeline")  # rank 0 writes it
 
     def sent():
         hvd.stop_timeline()
         timeline = Path(folder.name, "timeline").read_text() if comm.rank == 0 else ""
-        return {"all_reduces": fused(timeline) / COMPARED, "bytes": nbytes}
+        return {"all_reduces": fused(timeline) / COMPARED, "bytes": reduced(timeline) / COMPARED}
 
     return lambda pair: train(torch, model, optimizer, pair), lambda: weights_of(model), sent
 
@@ -241,6 +229,12 @@ def fused(timeline):
     events = re.findall(r'"ph": "(B|E)"(?:, "name": "(\w+)")?', timeline)
     begins = [event == ("B", "GLOO_ALLREDUCE") for event in events]
     return sum(begin and not before for before, begin in itertools.pairwise([False, *begins]))
+
+
+def reduced(timeline):
+    """How many bytes of float32 its all-reduces gave back: the shape of each stands in the line that ends it."""
+    shapes = re.findall(r'"dtype": "float32", "shape": "\[([\d, ]*)\]"', timeline)
+    return sum(4 * math.prod(map(int, filter(None, shape.split(", ")))) for shape in shapes)
 
 
 def mirrored(comm, torch, all_reduce, images, labels):

@@ -1460,9 +1460,8 @@ def fused(comm, threshold, tensors):
                 hvd.synchronize(handle)
         hvd.stop_timeline()
         time.sleep(0.3)  # it is written by a thread of its own
-        text = (
-            Path(folder, "timeline.json").read_text().strip().rstrip(",") if comm.rank == 0 else "["
-        )  # rank 0's alone
+        file = Path(folder, "timeline.json")  # rank 0's alone
+        text = file.read_text().strip().rstrip(",") if comm.rank == 0 else "["
     for name in settings:
         del os.environ[f"HOROVOD_{name}"]
     return json.loads(text + ("" if text.endswith("]") else "]"))
@@ -1474,9 +1473,10 @@ try:
         engines.restart([0, 1])
         horovod.start(2)
         events = spmd(fused, threshold=threshold, tensors=40, carrier="horovod", timeout=60)[0]
-        sent = [event for event in events if event.get("name") == "GLOO_ALLREDUCE" and event["ph"] == "B"]
-        messages = len({event["ts"] for event in sent})
-        print(f"{name:20}: {len(sent) / 3:.0f} tensors a step in {messages / 3:.1f} messages")
+        begins = [event.get("name") == "GLOO_ALLREDUCE" for event in events if event["ph"] in "BE"]
+        # a message begins with a line for each of its tensors, one right after the other
+        messages = sum(now and not before for before, now in zip([False, *begins[:-1]], begins, strict=True))
+        print(f"{name:20}: {sum(begins) / 3:.0f} tensors a step in {messages / 3:.1f} messages")
     engines.restart([0, 1])
 except Problem as why:
     print(why)

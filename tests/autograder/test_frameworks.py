@@ -28,6 +28,15 @@ def test_all_reduces_are_counted_in_a_timeline_where_one_ends_and_the_next_begin
     assert frameworks.fused("") == 0
 
 
+def test_bytes_are_counted_from_the_shapes_in_a_timeline():
+    def end(dtype, shape):
+        return f'{{"ph": "E", "ts": 1, "pid": 1, "args": {{"dtype": "{dtype}", "shape": "[{shape}]"}}}},'
+
+    timeline = "\n".join([end("float32", "2, 3"), end("float32", "5"), end("float32", ""), end("int64", "7")])
+    assert frameworks.reduced(timeline) == 4 * (2 * 3 + 5 + 1)
+    assert frameworks.reduced("") == 0
+
+
 def test_weights_come_back_from_the_layout_of_keras_as_they_were():
     rng = np.random.default_rng(5)
     shapes = [(8, 1, 3, 3), (8,), (16, 8, 3, 3), (16,), (64, 2304), (64,), (10, 64), (10,)]
