@@ -1,33 +1,26 @@
 """One student's kernel, driven from outside: start, run a cell, ask for a value, end it with all it started.
 
 Whatever the code inside does (hang, die, print without end, ignore signals), every call here returns within its time
-or raises `TimeUp` or `KernelLost`. Needs jupyter_client and the texts of `values.py` and `agent.py`, which it puts into
-the kernel; knows nothing of checks or points.
+or raises `TimeUp` or `KernelLost`. Time is that of `Kernel.clock`, which stands still while the kernel's processes are
+ready and the machine is busy with others. Needs jupyter_client, a room of `sandbox.py` and the texts of `values.py` and
+`agent.py`, which it puts into the kernel; knows nothing of checks or points.
 """
 
 import ast
-import contextlib
 import json
-import os
-import signal
-import subprocess
-import tempfile
+import secrets
 import time
 from pathlib import Path
 
-import psutil
 import zmq
-from jupyter_client.manager import KernelManager
+from jupyter_client.blocking import BlockingKernelClient
 from nbformat.v4 import new_output, output_from_msg
 
-from autograder import values
+from autograder import sandbox, values
 
 START_SECONDS = 60
 GRACE_SECONDS = 3  # between SIGINT and SIGKILL
 MAX_OUTPUT = 500_000  # characters a cell may leave behind
-# As many kernels as there are cores are under way at once; threads of several that wait for each other in turn made
-# training with small matrices five times as slow.
-ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 HERE = Path(__file__).parent
 INSTALL = """
@@ -53,11 +46,10 @@ class KernelLost(Exception):
 
 
 class Kernel:
-    """A kernel in the folder `cwd`; a context manager that leaves no process behind."""
+    """A kernel in a room of `sandbox.py`; a context manager that leaves no process behind."""
 
-    def __init__(self, cwd):
-        self.cwd = cwd
-        self.started = []  # processes seen below the kernel, to be ended with it
+    def __init__(self, unsafe=False):
+        self.room = sandbox.room(unsafe)
 
     def __enter__(self):
         self.start()
@@ -66,61 +58,46 @@ class Kernel:
     def __exit__(self, *_):
         self.stop()
 
+    def clock(self):
+        """Seconds of the kernel's own time."""
+        return time.monotonic() - self.room.waited
+
     def start(self):
         """Start the kernel and put the agent into it."""
+        key = secrets.token_hex(32)
+        try:
+            there = self.room.start(key)
+        except OSError as error:
+            raise KernelLost(str(error)) from error
         self.context = zmq.Context()
         self.context.setsockopt(zmq.MAXMSGSIZE, 3 * values.MAX_BYTES)
-        # sockets in a folder of the kernel's own: ports would be shared with whatever else starts on this machine
-        self.sockets = tempfile.TemporaryDirectory(prefix="kernel-")
-        self.manager = KernelManager(
-            kernel_name="python3",
-            transport="ipc",
-            ip=f"{self.sockets.name}/s",
-            connection_file=f"{self.sockets.name}/connection.json",
-        )
-        self.manager.start_kernel(
-            cwd=str(self.cwd),
-            env=ONE_THREAD | os.environ,
-            extra_arguments=[
-                "--HistoryManager.hist_file=:memory:",
-                "--IPKernelApp.log_level=CRITICAL",
-            ],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        self.client = self.manager.client(context=self.context)
+        self.client = BlockingKernelClient(context=self.context)
+        self.client.load_connection_info(there)
         self.client.start_channels(hb=False)
         try:
-            self.client.wait_for_ready(timeout=START_SECONDS)
-        except RuntimeError as error:
+            self.wait_until_heard()
+            texts = [("autograder", "")]
+            texts += [(f"autograder.{name}", (HERE / f"{name}.py").read_text()) for name in ("values", "agent")]
+            self.execute(INSTALL.format(texts=repr(texts)), self.clock() + START_SECONDS, store_history=False)
+        except (TimeUp, KernelLost) as error:
             self.stop()
             raise KernelLost("the kernel did not start") from error
-        texts = [("autograder", "")]
-        texts += [(f"autograder.{name}", (HERE / f"{name}.py").read_text()) for name in ("values", "agent")]
-        self.execute(INSTALL.format(texts=repr(texts)), time.monotonic() + START_SECONDS, store_history=False)
+
+    def wait_until_heard(self):
+        """Ask until an answer comes on iopub too: what is published before that is lost."""
+        end = self.clock() + START_SECONDS
+        while not self.client.iopub_channel.socket.poll(50):
+            if not self.room.alive():
+                raise KernelLost(self.room.why or "the kernel ended")
+            if self.clock() > end:
+                raise TimeUp
+            self.client.kernel_info()
 
     def stop(self):
         """End the kernel and every process below it, without waiting for anyone's consent."""
-        self.note_children()
+        self.room.kill()
         self.client.stop_channels()
-        self.manager.shutdown_kernel(now=True)
-        # engines end with their kernel and clear up after themselves, if they are given a moment
-        _, left = psutil.wait_procs(self.started, timeout=GRACE_SECONDS)
-        for process in left:
-            with contextlib.suppress(psutil.NoSuchProcess):
-                process.kill()
-        psutil.wait_procs(left, timeout=GRACE_SECONDS)
-        self.started.clear()
         self.context.destroy(linger=0)
-        self.sockets.cleanup()
-
-    def note_children(self):
-        """Remember what runs below the kernel while the kernel can still tell."""
-        try:
-            below = psutil.Process(self.manager.provisioner.pid).children(recursive=True)
-        except (psutil.Error, AttributeError, TypeError):
-            below = []
-        self.started.extend(process for process in below if process not in self.started)
 
     def run(self, source, seconds, cell_id=None):
         """Run a cell: its outputs as notebook outputs, errors among them; `cell_id` is told as JupyterLab tells it.
@@ -129,7 +106,7 @@ class Kernel:
         """
         outputs = Outputs()
         try:
-            self.execute(source, time.monotonic() + seconds, outputs=outputs, cell_id=cell_id)
+            self.execute(source, self.clock() + seconds, outputs=outputs, cell_id=cell_id)
         except (TimeUp, KernelLost) as error:
             error.outputs = outputs.list
             raise
@@ -176,13 +153,13 @@ class Kernel:
         for channel in (client.shell_channel, client.stdin_channel, client.iopub_channel):
             poller.register(channel.socket, zmq.POLLIN)
         while reply is None or not idle:
-            if time.monotonic() > (deadline if reply is None else min(deadline, idle_limit)):
+            if self.clock() > (deadline if reply is None else min(deadline, idle_limit)):
                 if reply is not None:  # the end of the outputs was lost in a flood of them
                     break
                 raise TimeUp
             ready = dict(poller.poll(250))
-            if not ready and not self.manager.is_alive():
-                raise KernelLost("the kernel ended")
+            if not ready and not self.room.alive():
+                raise KernelLost(self.room.why or "the kernel ended")
             for channel in (client.iopub_channel, client.stdin_channel, client.shell_channel):
                 if channel.socket not in ready:
                     continue
@@ -198,16 +175,15 @@ class Kernel:
                 elif channel is client.stdin_channel and received["msg_type"] == "input_request":
                     client.input(answer_callback(received["content"].get("prompt", "")))
                 elif channel is client.shell_channel:
-                    reply, idle_limit = received["content"], time.monotonic() + GRACE_SECONDS
+                    reply, idle_limit = received["content"], self.clock() + GRACE_SECONDS
         return reply
 
     def interrupt(self, message):
         """SIGINT, then SIGKILL where the code does not heed it (raises KernelLost)."""
         for _ in range(2):
             try:
-                self.note_children()
-                os.kill(self.manager.provisioner.pid, signal.SIGINT)
-                self.serve(message, time.monotonic() + GRACE_SECONDS, None, lambda _: "")
+                self.room.interrupt()
+                self.serve(message, self.clock() + GRACE_SECONDS, None, lambda _: "")
                 return
             except TimeUp:
                 continue

@@ -122,14 +122,14 @@ def test_each_hand_in_gets_a_fresh_kernel(examined):
     assert hints == FULL
 
 
-def test_the_outputs_of_a_cell_are_bounded(tmp_path):
-    with Kernel(tmp_path) as kernel:
+def test_the_outputs_of_a_cell_are_bounded():
+    with Kernel() as kernel:
         outputs = kernel.run("for _ in range(3000): print('y' * 10_000)", 60)
         assert sum(len(output.text) for output in outputs) < 1_000_000
         assert "left out" in outputs[-1].text
 
 
-def test_kernels_that_are_under_way_together_take_one_thread_each(tmp_path):
-    with Kernel(tmp_path) as kernel:
+def test_kernels_that_are_under_way_together_take_one_thread_each():
+    with Kernel() as kernel:
         (shown,) = kernel.run("import os; print(os.environ['OPENBLAS_NUM_THREADS'], os.environ['OMP_NUM_THREADS'])", 30)
     assert shown.text == "1 1\n"

@@ -56,8 +56,8 @@ def doubled(comm, x):
 
 
 @pytest.fixture(scope="module")
-def kernel(tmp_path_factory):
-    with Kernel(tmp_path_factory.mktemp("folder")) as kernel:
+def kernel():
+    with Kernel() as kernel:
         kernel.run(GIVEN, 60)
         yield kernel
 
