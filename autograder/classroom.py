@@ -4,11 +4,13 @@
 since its `nbgrader_config.py` calls `configure`. Writes only below the class's folder.
 """
 
+import contextlib
 from pathlib import Path
 
+import nbformat
 from traitlets.config import PyFileConfigLoader
 
-from autograder import build, steps
+from autograder import build, steps, tidy
 from course.errors import Problem
 from course.hand_in import COLLECTED
 
@@ -99,10 +101,30 @@ class Classroom:
         if known:
             self.notes.append(f"{lab}: the class's copy was brought to the lab's present version.")
 
-    def autograde(self, lab, student):
-        """`nbgrader autograde` for one hand-in below submitted/; raises Problem with nbgrader's reason."""
+    def whole(self, lab):
+        """The class's copy of a lab, to whose form hand-ins are brought: as students get it, but with whole checks."""
+        release, source = (
+            nbformat.read(self.root / step / lab / f"{lab}.ipynb", as_version=4) for step in ("release", "source")
+        )
+        return tidy.as_graded(release, source)
+
+    def has(self, lab, student):
+        """Whether the gradebook and the feedback have this hand-in."""
+        from nbgrader.api import MissingEntry
+
+        page = self.root / "feedback" / student / lab / f"{lab}.html"
+        with self.gradebook() as book, contextlib.suppress(MissingEntry):
+            return page.exists() and book.find_submission(lab, student) is not None
+        return False
+
+    def autograde(self, lab, student, record):
+        """`nbgrader autograde` for one hand-in below submitted/, by the record of its examination, a file.
+
+        Raises Problem with nbgrader's reason.
+        """
         from nbgrader.converters import Autograde
 
+        self.config.Examine.record = str(record)
         self.convert(Autograde, lab, student)
 
     def generate_feedback(self, lab, student):

@@ -6,9 +6,13 @@ which nbgrader counts as no points; cells marked measure are skipped. `Examine` 
 `nbgrader autograde`.
 """
 
+import json
+from pathlib import Path
+
+import nbformat
 from nbformat.v4 import new_output
 from nbgrader.preprocessors import NbGraderPreprocessor
-from traitlets import Float
+from traitlets import Bool, Unicode
 
 from autograder import text
 from autograder.kernel import Kernel, KernelLost, TimeUp
@@ -19,16 +23,28 @@ GIVEN_SECONDS = 120  # a cell of the lab's own, which may wait for engines that 
 NOTEBOOK_SECONDS = 300
 
 
-def examine(notebook, cell_seconds=CELL_SECONDS, unsafe=False):
-    """Run `notebook` in place; returns remarks, one sentence each, on what did not go as it should."""
+def examine(notebook, cell_seconds=CELL_SECONDS, unsafe=False, told=lambda cell: None):
+    """Run `notebook` in place; calls `told` with each cell that has run.
+
+    Returns remarks, one sentence each, on what did not go as it should, cpu_seconds and peak_memory (bytes) that it
+    took. unsafe: without a sandbox.
+    """
     with Kernel(unsafe) as kernel:
         examination = Examination(kernel, cell_seconds, NOTEBOOK_SECONDS)
         for cell in notebook.cells:
             if cell.cell_type == "code":
                 cell.outputs, cell.execution_count = [], None
-                if not text.is_measure(cell):
-                    cell.outputs = examination.outputs_of(cell)
-        return examination.remarks
+            if is_run(cell):
+                cell.outputs = examination.outputs_of(cell)
+                told(cell)
+    used = {"cpu_seconds": kernel.room.cpu_seconds, "peak_memory": kernel.room.peak_memory}
+    unprotected = ["It was graded without a sandbox (--unsafe)."] if unsafe else []
+    return {"remarks": unprotected + examination.remarks} | used
+
+
+def is_run(cell):
+    """Whether a cell is run when graded."""
+    return cell.cell_type == "code" and not text.is_measure(cell)
 
 
 class Examination:
@@ -42,12 +58,12 @@ class Examination:
 
     def outputs_of(self, cell):
         """The outputs of one code cell, an error output where it failed or could not be run."""
+        if self.kernel is None:
+            return [failure("NotRun", "not run: the notebook's kernel could not be kept alive.")]
         most = max(GIVEN_SECONDS, self.cell_seconds) if text.is_given(cell) else self.cell_seconds
         seconds = min(most, self.end - self.kernel.clock())
         if seconds <= 0:
             return [failure("NotRun", f"not run: the notebook had used up its {self.notebook_seconds} seconds.")]
-        if self.kernel is None:
-            return [failure("NotRun", "not run: the notebook's kernel could not be kept alive.")]
         if text.is_check(cell):
             return self.checked(cell, seconds)
         return self.ran(cell, seconds)
@@ -85,7 +101,7 @@ class Examination:
             self.kernel.stop()
             self.kernel.start()
             for source in self.history:
-                self.kernel.run(source, self.cell_seconds)
+                self.kernel.run(source, min(self.cell_seconds, self.end - self.kernel.clock()))
         except (KernelLost, TimeUp):
             self.kernel = None
 
@@ -96,11 +112,21 @@ def failure(kind, message):
 
 
 class Examine(NbGraderPreprocessor):
-    """`examine` in the place of nbgrader's own Execute step."""
+    """An examination in the place of nbgrader's own Execute step: one whose record is at hand, else one that is run."""
 
-    cell_seconds = Float(CELL_SECONDS, help="How long one cell of a hand-in may run.").tag(config=True)
+    record = Unicode("", help="The file with the record of the hand-in's examination.").tag(config=True)
+    unsafe = Bool(False, help="Whether hand-ins may run without a sandbox.").tag(config=True)
 
     def preprocess(self, nb, resources):
-        remarks = nb.metadata.setdefault("course", {}).setdefault("remarks", [])
-        remarks.extend(examine(nb, self.cell_seconds))
+        from autograder import workers
+
+        if self.record:
+            record = json.loads(Path(self.record).read_text())
+        else:
+            record = workers.apart(nbformat.writes(nb), self.unsafe)
+        for cell in nb.cells:
+            if cell.cell_type == "code":
+                cell.outputs = [nbformat.from_dict(output) for output in record["cells"].get(cell.id, [])]
+                cell.execution_count = None
+        nb.metadata.setdefault("course", {}).setdefault("remarks", []).extend(record["remarks"])
         return nb, resources

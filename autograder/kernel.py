@@ -49,7 +49,7 @@ class Kernel:
     """A kernel in a room of `sandbox.py`; a context manager that leaves no process behind."""
 
     def __init__(self, unsafe=False):
-        self.room = sandbox.room(unsafe)
+        self.room, self.client = sandbox.room(unsafe), None
 
     def __enter__(self):
         self.start()
@@ -88,7 +88,7 @@ class Kernel:
         end = self.clock() + START_SECONDS
         while not self.client.iopub_channel.socket.poll(50):
             if not self.room.alive():
-                raise KernelLost(self.room.why or "the kernel ended")
+                raise KernelLost(self.room.cause())
             if self.clock() > end:
                 raise TimeUp
             self.client.kernel_info()
@@ -96,8 +96,10 @@ class Kernel:
     def stop(self):
         """End the kernel and every process below it, without waiting for anyone's consent."""
         self.room.kill()
-        self.client.stop_channels()
-        self.context.destroy(linger=0)
+        if self.client is not None:
+            self.client.stop_channels()
+            self.context.destroy(linger=0)
+            self.client = None
 
     def run(self, source, seconds, cell_id=None):
         """Run a cell: its outputs as notebook outputs, errors among them; `cell_id` is told as JupyterLab tells it.
@@ -159,7 +161,7 @@ class Kernel:
                 raise TimeUp
             ready = dict(poller.poll(250))
             if not ready and not self.room.alive():
-                raise KernelLost(self.room.why or "the kernel ended")
+                raise KernelLost(self.room.cause())
             for channel in (client.iopub_channel, client.stdin_channel, client.shell_channel):
                 if channel.socket not in ready:
                     continue

@@ -13,6 +13,7 @@ import functools
 import itertools
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -98,7 +99,7 @@ def enclosed(command, user=STUDENT, descriptors=()):
         *system(), "--proc", "/proc", "--dev", "/dev",
         *in_memory("/dev/shm"), *in_memory("/tmp"), *in_memory(HOME), *in_memory(RUN, 2**20),
         *there, *lists, *descriptors, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", HOME, "--",
-        "prlimit", f"--nproc={PROCESSES}", f"--fsize={HOME_SIZE}", "--core=0", "--", *command,
+        "prlimit", f"--nproc={PROCESSES}", f"--fsize={HOME_SIZE}", "--core=0", f"--data={most_data()}", "--", *command,
     ]  # fmt: skip
     if os.geteuid() != 0:
         return inner
@@ -122,6 +123,12 @@ def system():
         elif path.exists():
             options += ["--ro-bind", str(path), str(path)]
     return options + [option for name in OF_ETC for option in ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")]
+
+
+def most_data():
+    """The memory that a process may be given here: that of the grader's own checks is bounded more narrowly."""
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    return "unlimited" if hard == resource.RLIM_INFINITY else hard
 
 
 def in_memory(path, size=HOME_SIZE):
@@ -166,14 +173,14 @@ def connection_info(place, key):
 
 
 class Room:
-    """What a kernel runs in. `why` says, once the room was ended for what it had used, what that was.
+    """What a kernel runs in.
 
     waited: seconds for which something in it was ready to run and had no core, since the machine was busy.
     cpu_seconds, peak_memory (bytes): what all its processes have used, over all starts.
     """
 
     def __init__(self):
-        self.process, self.kernel, self.why = None, None, ""
+        self.process, self.kernel = None, None
         self.waited = self.cpu_seconds = self.peak_memory = 0
 
     def alive(self):
@@ -183,6 +190,10 @@ class Room:
     def interrupt(self):
         """SIGINT to the kernel; raises ProcessLookupError where it is gone."""
         os.kill(self.kernel, signal.SIGINT)
+
+    def cause(self):
+        """What the kernel, which is not alive, has died of."""
+        return "the kernel ended"
 
     def wait_for(self, place):
         """Wait until the kernel's sockets are at `place`; raises OSError where they do not come."""
@@ -238,20 +249,33 @@ class Sandbox(Room):
         self.kernel = psutil.Process(self.inside).children()[0].pid
         return connection_info(place, key)
 
+    def cause(self):
+        """As in every room; too much memory is said."""
+        self.look_for_the_last_time()
+        return self.why or super().cause()
+
     def kill(self):
         """End everything in the room; returns when it is gone."""
+        if self.process is None:
+            return
         for pid in filter(None, (self.inside, self.process.pid)):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         self.process.wait()
+        self.look_for_the_last_time()
+        self.cgroup.remove()
+        self.process = None
+
+    def look_for_the_last_time(self):
+        """End the watching."""
         self.ended.set()
         self.watcher.join()
-        self.cgroup.remove()
 
     def watch(self):
         """Add up what the room uses, and end it where that is too much."""
         before, now, lacked = 0, time.monotonic(), {}
-        while not self.ended.wait(TICK):
+        while not self.why:
+            last = self.ended.wait(TICK)
             then, now = now, time.monotonic()
             usage = self.cgroup.usage() or usage_of(self.process.pid)
             self.cpu_seconds += max(usage.cpu_seconds - before, 0)
@@ -262,9 +286,10 @@ class Sandbox(Room):
             self.waited += min(longest, (now - then) * (1 - 1 / PATIENCE))
             lacked = lack
             if usage.memory > MEMORY or usage.out_of_memory:
-                self.why = f"your code used more than {MEMORY / 2**30:g} GB of memory"
+                self.why = f"it used more than {MEMORY / 2**30:g} GB of memory"
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(self.inside or self.process.pid, signal.SIGKILL)
+            if last:
                 return
 
 
@@ -298,6 +323,8 @@ class Unprotected(Room):
 
     def kill(self):
         """End the kernel and every process seen below it."""
+        if self.process is None:
+            return
         self.note_children()
         self.process.kill()
         self.process.wait()
@@ -308,6 +335,7 @@ class Unprotected(Room):
                 process.kill()
         psutil.wait_procs(left, timeout=GRACE_SECONDS)
         self.folder.cleanup()
+        self.process = None
 
     def note_children(self):
         with contextlib.suppress(psutil.Error):
@@ -362,24 +390,28 @@ class Cgroup:
     )  # fmt: skip
 
     def __init__(self, name):
-        self.version = 2 if (self.ROOT / "cgroup.controllers").exists() else 1
-        parts = ["memory", "pids", "cpuacct"] if self.version == 1 else [""]
-        self.folders = {part: self.ROOT / part / f"distributed-ml-course-{name}" for part in parts}
+        self.folders = {part: self.ROOT / part / f"distributed-ml-course-{name}" for part in self.parts()}
         self.sweep()
         try:
             for folder in self.folders.values():
                 folder.mkdir()
-            for file, bound in self.BOUNDS[self.version - 1]:
+            for file, bound in self.BOUNDS[0 if len(self.folders) > 1 else 1]:
                 path = self.folders[file.rpartition("/")[0]] / Path(file).name
                 if path.exists():  # swap is not counted everywhere
                     path.write_text(str(bound))
         except OSError:  # not ours to make, or without the controllers
             self.remove()
 
-    def sweep(self):
+    @classmethod
+    def parts(cls):
+        """The folders in which groups are made: one for each controller in version 1."""
+        return [""] if (cls.ROOT / "cgroup.controllers").exists() else ["memory", "pids", "cpuacct"]
+
+    @classmethod
+    def sweep(cls):
         """Remove the groups of graders that were killed."""
-        for part in self.folders:
-            for left in (self.ROOT / part).glob("distributed-ml-course-*"):
+        for part in cls.parts():
+            for left in (cls.ROOT / part).glob("distributed-ml-course-*"):
                 if not psutil.pid_exists(int(left.name.split("-")[3])):
                     with contextlib.suppress(OSError):
                         left.rmdir()
@@ -396,7 +428,7 @@ class Cgroup:
         first = next(iter(self.folders.values()))
         pids = list(map(int, (first / "cgroup.procs").read_text().split()))
         kept = dict(line.split() for line in (first / "memory.stat").read_text().splitlines())
-        if self.version == 1:
+        if len(self.folders) > 1:
             memory = int(kept["total_rss"]) + int(kept["total_shmem"])
             seconds = int((self.folders["cpuacct"] / "cpuacct.usage").read_text()) / 1e9
             events = (first / "memory.oom_control").read_text()

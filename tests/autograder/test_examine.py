@@ -15,7 +15,7 @@ def examined(mini):
 
     def run(**sources):
         notebook, _ = mini.graded(mini.hand_in(**sources))
-        remarks = examine.examine(notebook, cell_seconds=4)
+        remarks = examine.examine(notebook, cell_seconds=4)["remarks"]
         return answers.hints(notebook), remarks
 
     return run
@@ -23,7 +23,7 @@ def examined(mini):
 
 def test_a_solved_lab_passes_and_cells_for_show_are_skipped(mini):
     notebook, _ = mini.graded(mini.hand_in())
-    assert examine.examine(notebook) == [] and answers.hints(notebook) == FULL
+    assert examine.examine(notebook)["remarks"] == [] and answers.hints(notebook) == FULL
     shown = next(cell for cell in notebook.cells if text.is_measure(cell))
     assert shown.outputs == []
 
@@ -33,7 +33,7 @@ def test_a_cell_of_the_labs_own_may_take_longer_than_a_students(mini):
     given = next(cell for cell in notebook.cells if text.is_given(cell))
     given.source += "\nimport time\ntime.sleep(2)"
     notebook.cells = [given]
-    assert examine.examine(notebook, cell_seconds=1) == []
+    assert examine.examine(notebook, cell_seconds=1)["remarks"] == []
 
 
 @pytest.mark.parametrize(
