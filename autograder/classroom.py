@@ -7,10 +7,9 @@ since its `nbgrader_config.py` calls `configure`. Writes only below the class's 
 import contextlib
 from pathlib import Path
 
-import nbformat
 from traitlets.config import PyFileConfigLoader
 
-from autograder import build, steps, tidy
+from autograder import build, steps
 from course.errors import Problem
 from course.hand_in import COLLECTED
 
@@ -100,13 +99,6 @@ class Classroom:
             raise
         if known:
             self.notes.append(f"{lab}: the class's copy was brought to the lab's present version.")
-
-    def whole(self, lab):
-        """The class's copy of a lab, to whose form hand-ins are brought: as students get it, but with whole checks."""
-        release, source = (
-            nbformat.read(self.root / step / lab / f"{lab}.ipynb", as_version=4) for step in ("release", "source")
-        )
-        return tidy.as_graded(release, source)
 
     def has(self, lab, student):
         """Whether the gradebook and the feedback have this hand-in."""

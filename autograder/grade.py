@@ -232,7 +232,7 @@ def to_examine(hand_in, classroom):
     """The hand-in as it is examined, as text: tidy, with the lab's checks whole."""
     path = Path(hand_in.student, hand_in.lab, f"{hand_in.lab}.ipynb")
     notebook, _ = tidy.tidy(
-        nbformat.read(classroom.root / "submitted" / path, as_version=4), classroom.whole(hand_in.lab)
+        nbformat.read(classroom.root / "submitted" / path, as_version=4), tidy.lab_of(classroom.root, hand_in.lab)
     )
     return nbformat.writes(notebook)
 

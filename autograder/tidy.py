@@ -88,6 +88,12 @@ def as_graded(release, source):
     return release
 
 
+def lab_of(root, lab):
+    """`as_graded` for the copy of a lab that the class in the folder `root` has."""
+    paths = (Path(root, step, lab, f"{lab}.ipynb") for step in ("release", "source"))
+    return as_graded(*(nbformat.read(path, as_version=4) for path in paths))
+
+
 def tidy(notebook, lab):
     """(notebook, remarks): the hand-in `notebook` in the form of `lab` (see `as_graded`)."""
     arranged = Arrangement(notebook, lab)
@@ -219,11 +225,7 @@ class Tidy(NbGraderPreprocessor):
 
     def preprocess(self, nb, resources):
         root, ids = Path(self.config.CourseDirectory.root), resources["nbgrader"]
-        release, source = (
-            nbformat.read(root / step / ids["assignment"] / f"{ids['notebook']}.ipynb", as_version=4)
-            for step in ("release", "source")
-        )
         before = nb.metadata.get("course", {}).get("remarks", [])
-        nb, remarks = tidy(nb, as_graded(release, source))
+        nb, remarks = tidy(nb, lab_of(root, ids["assignment"]))
         nb.metadata["course"] = nbformat.from_dict({"remarks": [*before, *remarks]})
         return nb, resources
