@@ -88,17 +88,26 @@ class Classroom:
         source = self.root / "source" / lab / f"{lab}.ipynb"
         content = build.to_bytes(build.solved(lab))
         known = source.exists()
-        if known and source.read_bytes() == content:
+        if known and source.read_bytes() == content and self.is_released(lab):
             return
+        before = source.read_bytes() if known else b""
         source.parent.mkdir(parents=True, exist_ok=True)
         source.write_bytes(content)
         try:
-            build.release_step(self.root, lab, no_database=False)
+            build.release_step(self.root, lab, self.config)
         except Problem:
             source.unlink()  # so that the next run tries again
             raise
-        if known:
+        if known and before != content:
             self.notes.append(f"{lab}: the class's copy was brought to the lab's present version.")
+
+    def is_released(self, lab):
+        """Whether release/ and the gradebook, which may have been changed for another, have the lab."""
+        from nbgrader.api import MissingEntry
+
+        with self.gradebook() as book, contextlib.suppress(MissingEntry):
+            return book.find_assignment(lab) is not None and (self.root / "release" / lab / f"{lab}.ipynb").exists()
+        return False
 
     def has(self, lab, student):
         """Whether the gradebook and the feedback have this hand-in."""

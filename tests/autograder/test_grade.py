@@ -27,11 +27,18 @@ def put(folder, student, notebook, name=f"{LAB}.ipynb", lab=LAB):
     return path
 
 
-def run(hand_ins, class_):
+def arguments(hand_ins, class_, **more):
+    """Those of `course grade HAND-INS --class CLASS --json`, and more."""
+    parser = argparse.ArgumentParser()
+    grade.add_arguments(parser)
+    return argparse.Namespace(**vars(parser.parse_args([str(hand_ins), "--class", str(class_), "--json"])) | more)
+
+
+def run(hand_ins, class_, **more):
     """(exit status, row a hand-in, summary) of `course grade --json`."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
-        status = grade.run(argparse.Namespace(hand_ins=hand_ins, classroom=class_, json=True))
+        status = grade.run(arguments(hand_ins, class_, **more))
     *rows, last = [json.loads(line) for line in out.getvalue().splitlines()]
     return status, {row["student"]: row for row in rows}, last["summary"]
 
@@ -220,5 +227,5 @@ def test_a_folder_without_hand_ins_is_one_clear_sentence(tmp_path, content):
     if content:
         folder.mkdir()
     with pytest.raises(Problem, match=r"STUDENT/NN-name/NN-name\.ipynb"):
-        grade.run(argparse.Namespace(hand_ins=folder, classroom=tmp_path / "class", json=False))
+        grade.run(arguments(folder, tmp_path / "class"))
     assert not (tmp_path / "class").exists()
