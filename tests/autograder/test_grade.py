@@ -95,9 +95,9 @@ def test_the_csv_is_as_expected_by_hand(graded):
         ("deleted", "descend-check is missing: it was put back"),
         ("doubled", "add-check is there 2 times: it ran once"),
         ("odd-name", "mini final (2).ipynb was taken for"),
-        ("b_a_d_ na_me", "the folder 'b[a]d, na*me' is graded as student"),
+        ("b_a_d_ na_me", "is graded as student 'b_a_d_ na_me'"),
         ("missing", "there is no 00-mini.ipynb"),
-        ("link", "it is a link to another file"),
+        ("link", "is a link to another file"),
     ],
 )
 def test_what_was_odd_is_said_in_the_report_and_on_the_students_page(graded, student, words):
@@ -160,15 +160,16 @@ def test_nbgraders_own_commands_grade_the_same_in_the_class(graded):
 def test_hand_ins_that_nbgrader_collected_are_graded_where_they_lie(mini, mini_solutions, tmp_path):
     class_ = tmp_path / "class"
     put(class_ / "submitted", "ann", mini.hand_in())
-    bad = put(class_ / "submitted", "bob", b"oops")
+    put(class_ / "submitted", "bob", b"oops")
     for _ in range(2):
         status, rows, _ = run(class_ / "submitted", class_)
         assert status == 0 and scores(class_) == {"ann": 5, "bob": 0}
-        assert rows["bob"]["remarks"][0] == "it is not a notebook"
-        assert (bad.parent / f"{bad.name}.as-handed-in").read_bytes() == b"oops", "what came in is kept"
+        assert rows["bob"]["remarks"] == ["it is not a notebook", "nothing could be graded: it counts as an empty lab"]
+        assert [path.read_bytes() for path in (class_ / "tries" / "bob" / LAB).iterdir()] == [b"oops"], "it is kept"
     put(class_ / "submitted", "bob", mini.hand_in())
     run(class_ / "submitted", class_)
     assert scores(class_) == {"ann": 5, "bob": 5}, "a newly collected try takes the place of the one before"
+    assert len(list((class_ / "tries" / "bob" / LAB).iterdir())) == 2
 
 
 def test_the_time_of_a_hand_in_is_kept_and_nonsense_in_its_place_is_said(mini, mini_solutions, tmp_path):
