@@ -89,7 +89,7 @@ def shown(name):
     return "".join(letter if letter.isprintable() else "?" for letter in name)
 
 
-def listed(folder, room):
+def listed(folder):
     """Entries of a folder's files and empty folders; links are not followed."""
     entries = []
 

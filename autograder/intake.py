@@ -121,25 +121,32 @@ def find(source, classroom):
     tries.mkdir(parents=True, exist_ok=True)
     for left_over in tries.glob(".unpacked-*"):
         shutil.rmtree(left_over, ignore_errors=True)
-    with tempfile.TemporaryDirectory(prefix=".unpacked-", dir=tries) as room:
-        sorter = Sorter(classroom)
-        for entries in sources(source, Path(room)):
-            sorter.sort(entries)
-        if not sorter.tries and not sorter.lines():
-            raise Problem(f"there are no hand-ins in {source}: it should hold {KNOWN}.")
-        roster = Roster(classroom.root / "students.csv")
-        groups, remarks = {}, {}
-        for name, lab in sorter.tries:
-            student, remarks[name] = roster.student(name, sorter.tries)
-            groups.setdefault((student, lab), []).append((name, lab))
-        roster.save()
-        in_place = source == classroom.root / "submitted"
-        hand_ins = []
-        for (student, lab), keys in sorted(groups.items()):
-            said = [remark for key in keys for remark in remarks[key[0]]]
-            found = [one for key in keys for one in sorter.tries[key]]
-            hand_ins.append(counted(student, lab, found, said, tries, in_place))
-    return hand_ins, sorter.lines()
+    try:
+        with tempfile.TemporaryDirectory(prefix=".unpacked-", dir=tries) as room:
+            sorter = Sorter(classroom)
+            for entries in sources(source, Path(room)):
+                sorter.sort(entries)
+            if not sorter.tries and not sorter.lines():
+                raise Problem(f"there are no hand-ins in {source}: it should hold {KNOWN}.")
+            return by_student(sorter.tries, classroom, source == classroom.root / "submitted"), sorter.lines()
+    except OSError as error:
+        raise Problem(f"{error.filename or tries}: {error.strerror}, so the hand-ins cannot be brought in.") from error
+
+
+def by_student(tries, classroom, in_place):
+    """The HandIn of each student and lab, from {(name, lab): tries}."""
+    roster = Roster(classroom.root / "students.csv")
+    groups, remarks = {}, {}
+    for name, lab in tries:
+        student, remarks[name] = roster.student(name, tries)
+        groups.setdefault((student, lab), []).append((name, lab))
+    roster.save()
+    hand_ins = []
+    for (student, lab), keys in sorted(groups.items()):
+        said = [remark for key in keys for remark in remarks[key[0]]]
+        found = [one for key in keys for one in tries[key]]
+        hand_ins.append(counted(student, lab, found, said, classroom.root / "tries" / student / lab, in_place))
+    return hand_ins
 
 
 def sources(source, room):
@@ -148,7 +155,7 @@ def sources(source, room):
         yield archives.unpacked(source, room)
         return
     inside = []
-    for entry in archives.listed(source, room):
+    for entry in archives.listed(source):
         if len(entry.parts) > 1 or not archives.is_archive(entry.name) or entry.fault or student_in(entry.name):
             inside.append(entry)
             continue
@@ -197,10 +204,10 @@ class Sorter:
     def sort_one(self, entry, stamps):
         """One entry into a try or a stray line."""
         groups = self.collect(entry)
-        of_lab = len(entry.parts) > 1 and entry.parts[1] in text.lab_names()
+        of_lab = len(entry.parts) > 1 and entry.parts[1] in text.lab_names() and not archives.is_archive(entry.parts[0])
         if of_lab and (groups is None or "lab" in groups):
             self.tries.setdefault((Name(nfc(entry.parts[0])), entry.parts[1]), [])  # there may be no notebook in it
-        if groups and groups.get("lab", text.lab_names()[0]) in text.lab_names():
+        if groups and ("lab" not in groups or groups["lab"] in text.lab_names()):
             self.add(entry, groups, stamps)
         elif not (of_lab and entry.folder and not entry.fault):
             self.stray(entry, of_lab, groups)
@@ -209,7 +216,8 @@ class Sorter:
         """What the entry's path says: student_id, file and more, by nbgrader's collector; None if nothing."""
         path = re.sub(r"\.\w+$", lambda suffix: suffix[0].lower(), "/".join(entry.parts))
         for kind in self.kinds:
-            if groups := kind.collect(path):
+            groups = kind.collect(path)
+            if groups and not archives.is_archive(groups["student_id"]):
                 return groups | {"file": groups["file_id"].rsplit("/", 1)[-1]}
         # `course hand-in` names single files; what an instructor has set instead may have folders
         single = len(entry.parts) == 1 or self.own.named_regexp != COLLECTED
@@ -224,8 +232,10 @@ class Sorter:
             line = f"{where}: {entry.fault}."
         elif entry.folder and len(entry.parts) == 1:
             line = f"{where}: the folder is empty."
-        elif len(entry.parts) == 1 and notebook:
+        elif notebook and (len(entry.parts) == 1 or archives.is_archive(entry.parts[0])):
             line = f"{where}: names no student ({KNOWN})."
+        elif notebook and len(entry.parts) == 2:
+            line = f"{where}: lies in no lab's folder ({KNOWN})."
         elif notebook and of_lab:
             line = f"{where}: only notebooks in the lab's own folder are graded."
         elif notebook or (len(entry.parts) > 2 and not of_lab and not student_in(f"{entry.parts[0]}/")) or entry.folder:
@@ -364,9 +374,8 @@ def utc(said):
         return ""
 
 
-def counted(student, lab, found, remarks, tries, in_place):
-    """The HandIn of the tries `found`, and of those with a time that came in before; keeps all of them."""
-    folder = tries / student / lab
+def counted(student, lab, found, remarks, folder, in_place):
+    """The HandIn of the tries `found`, and of those with a time that came in before; keeps all in `folder`."""
     kept = {}
     for one in found:
         if one.path is not None:
@@ -375,8 +384,7 @@ def counted(student, lab, found, remarks, tries, in_place):
         kept[key] = max(kept.get(key, one), one, key=Try.rank)
     for path in sorted(folder.glob("*.ipynb")):
         if path not in kept and (time := time_of(path)):
-            before = Try(None, lab, "a try that came in before", path, time, belongs_to=lab_of(path))
-            kept[path] = before
+            kept[path] = Try(None, lab, "a try that came in before", path, time, belongs_to=lab_of(path))
     if not kept:
         return HandIn(student, lab, folder / "none.ipynb", [*remarks, f"there is no {lab}.ipynb"])
     *others, last = sorted(kept.values(), key=Try.rank)
@@ -441,7 +449,7 @@ class Roster:
                     raise ValueError("its columns are others")
                 for row in reader:
                     name, student = Name(*(row[key] for key in Name._fields)), row["student"]
-                    if clean(student) != student:
+                    if clean(student, 128) != student:
                         raise ValueError(f"'{student}' cannot be a student's id")
                     self.rows[name] = student
         except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:
@@ -483,10 +491,10 @@ class Roster:
         half.replace(self.path)
 
 
-def clean(name):
-    """A name without what nbgrader's paths, its CSV and file systems cannot hold."""
-    plain = re.sub(r"[^\w.@+\- ]", "_", nfc(name)).strip(" .")[:100]
-    return plain.encode()[:200].decode(errors="ignore").strip(" .") or "_"
+def clean(name, longest=100):
+    """A name without what nbgrader's paths, its CSV, its database (128 letters) and file systems cannot hold."""
+    plain = re.sub(r"[^\w.@+\- ]", "_", nfc(name)).strip(" .")[:longest]
+    return plain.encode()[: longest + 100].decode(errors="ignore").strip(" .") or "_"
 
 
 def bring_in(hand_in, folder):

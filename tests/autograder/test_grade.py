@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -181,6 +182,23 @@ def test_the_time_of_a_hand_in_is_kept_and_nonsense_in_its_place_is_said(mini, m
     assert "which is no time" in rows["bob"]["remarks"][0]
     with Gradebook(f"sqlite:///{class_}/gradebook.db") as book:
         assert str(book.find_submission(LAB, "ann").timestamp).startswith("2026-03-01 10:00")
+
+
+def test_an_export_with_a_late_hand_in_is_graded_with_the_penalty_that_the_class_has_set(
+    mini, mini_solutions, tmp_path
+):
+    room = classroom.Classroom(tmp_path / "class")
+    with (room.root / "nbgrader_config.py").open("a") as config:
+        config.write("c.LateSubmissionPlugin.penalty_method = 'zero'\n")
+    room.release(LAB)
+    with room.gradebook() as book:
+        book.update_or_create_assignment(LAB, duedate="2026-03-01 12:00:00 UTC")
+    with zipfile.ZipFile(tmp_path / "Lab 0-4711.zip", "w") as archive:
+        for student, time in [("Ann Lee_11", "20260301100000"), ("Bob_12", "20260302100000")]:
+            name = f"{student}_assignsubmission_file_/{LAB}_x_attempt_{time}_{LAB}.ipynb"
+            archive.writestr(name, build.to_bytes(mini.hand_in()))
+    assert run(tmp_path / "Lab 0-4711.zip", room.root)[0] == 0
+    assert scores(room.root) == {"Ann Lee": 5, "Bob": 0}
 
 
 def test_files_that_students_sent_are_collected_by_nbgrader_in_the_class_and_graded(mini, mini_solutions, tmp_path):

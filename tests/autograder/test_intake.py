@@ -330,6 +330,13 @@ def test_namesakes_in_moodle_are_two_students_and_one_name_is_one_student_in_all
     assert set(found) == {("Al", LAB), ("Al_12", LAB), ("Bo_21", LAB)}, "who was there keeps the id"
 
 
+def test_long_names_that_begin_alike_are_two_students_also_the_next_time(notebooks, class_, tmp_path):
+    files = {f"{'a' * 150}{letter}_1_assignsubmission_file_/{LAB}.ipynb": notebooks["one"] for letter in "xy"}
+    source = zipped(tmp_path / "in.zip", files)
+    assert set(brought(source, class_)[0]) == set(brought(source, class_)[0])
+    assert len(brought(source, class_)[0]) == 2
+
+
 def test_one_name_in_two_forms_of_unicode_is_one_student(notebooks, class_, tmp_path):
     composed, decomposed = (unicodedata.normalize(form, "Zoë") for form in ("NFC", "NFD"))
     files = {f"{name}_1_assignsubmission_file_/{LAB}.ipynb": notebooks["one"] for name in (composed, decomposed)}
@@ -564,6 +571,30 @@ def test_what_is_no_notebook_is_one_line_a_folder(notebooks, class_, tmp_path):
         "ann: readme.txt: no notebook.",
         "notes.pdf: no notebook.",
     ]
+
+
+def test_a_notebook_that_lies_where_nobody_would_look_is_said(notebooks, class_, tmp_path):
+    files = {f"ann/{LAB}.ipynb": notebooks["one"], f"bob/{LAB}/{LAB}.ipynb": notebooks["one"]}
+    files |= {f"{LAB}.ipynb": notebooks["one"], "eve.zip": in_bytes({f"{LAB}/{LAB}.ipynb": notebooks["one"]})}
+    found, strays = brought(zipped(tmp_path / "in.zip", files), class_)
+    assert set(found) == {("bob", LAB)}
+    assert [line.split(" (")[0] for line in strays] == [
+        f"ann/{LAB}.ipynb: lies in no lab's folder",
+        f"{LAB}.ipynb: names no student",
+        f"eve.zip/{LAB}/{LAB}.ipynb: names no student",
+    ]
+
+
+def test_a_class_that_cannot_be_written_is_one_clear_sentence(notebooks, class_, tmp_path):
+    (class_.root / "tries").mkdir()
+    (class_.root / "tries" / "ann").write_text("something in the way")
+    with pytest.raises(Problem, match="cannot be brought in"):
+        intake.find(laid(tmp_path / "in", {f"ann/{LAB}/{LAB}.ipynb": notebooks["one"]}), class_)
+
+
+@pytest.mark.parametrize("lab", text.lab_names())
+def test_each_lab_is_known_by_its_cells(lab):
+    assert intake.lab_of(text.LABS / lab / f"{lab}.ipynb") == lab
 
 
 def test_a_pattern_that_the_class_has_set_is_used(notebooks, class_, tmp_path):
