@@ -9,6 +9,7 @@ import gzip
 import os
 import re
 import stat
+import struct
 import tarfile
 import tempfile
 import time
@@ -26,7 +27,7 @@ MAX_NESTED = 32 * 2**20  # bytes of an archive in an archive: its list of names 
 MEGABYTE = 2**20
 UNREADABLE = (
     OSError, EOFError, ValueError, RuntimeError, NotImplementedError, zlib.error, zipfile.BadZipFile, tarfile.TarError,
-    OverflowError,
+    OverflowError, LookupError, struct.error,
 )  # fmt: skip
 
 
@@ -208,7 +209,8 @@ def in_zip(path, allowance):
                 modified = time.mktime((*info.date_time, 0, 0, -1))
             except (ValueError, OverflowError):
                 modified = 0.0
-            yield name, modified, fault, info.is_dir(), lambda info=info: Counted(archive.open(info), allowance)
+            folder = name.endswith(("/", "\\"))
+            yield name, modified, fault, folder, lambda info=info: Counted(archive.open(info), allowance)
 
 
 def in_tar(path, allowance):

@@ -1,5 +1,6 @@
 """Whatever comes in is found, told apart and kept; what is odd is said, and what is hostile does no harm."""
 
+import gzip
 import io
 import os
 import shutil
@@ -509,6 +510,28 @@ def test_encrypted_and_damaged_members_are_said(notebooks, class_, tmp_path):
     found, _ = brought(tmp_path / "in.zip", class_)
     assert "is encrypted" in said(found["ann", LAB]) and "is damaged" in said(found["bob", LAB])
     assert found["eve", LAB].path.read_bytes() == notebooks["one"]
+
+
+@pytest.mark.parametrize("packed", ["zip", "tar.gz"])
+def test_archives_with_any_byte_changed_are_read_or_refused_and_never_break_the_run(
+    notebooks, class_, tmp_path, packed
+):
+    files = {f"Ann_1_assignsubmission_file_/{LAB}.ipynb": b"oops", "Bob_2_assignsubmission_file_/": b""}
+    sound = (zipped if packed == "zip" else tarred)(tmp_path / f"s.{packed}", files).read_bytes()
+    sound = gzip.decompress(sound) if packed == "tar.gz" else sound
+    for at in range(0, 400, 7):
+        content = bytearray(sound)
+        content[at % len(content)] = 255
+        content = gzip.compress(content) if packed == "tar.gz" else bytes(content)
+        laid(tmp_path / "in", {f"Eve_3_assignsubmission_file_/{at}/{LAB}.{packed}": content})
+    found, _ = brought(tmp_path / "in", class_)
+    assert ("Eve", LAB) in found
+
+
+def test_a_member_without_a_name_costs_nothing_else(notebooks, class_, tmp_path):
+    inner = in_bytes({"name": b"?", f"{LAB}.ipynb": notebooks["one"]}).replace(b"name", bytes(4))
+    source = zipped(tmp_path / "in.zip", {"Eve_3_assignsubmission_file_/w.zip": inner})
+    assert brought(source, class_)[0]["Eve", LAB].remarks == []
 
 
 @pytest.mark.parametrize("name", ["in.zip", "in.tar.gz"])
