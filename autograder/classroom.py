@@ -5,6 +5,7 @@ since its `nbgrader_config.py` calls `configure`. Writes only below the class's 
 """
 
 import contextlib
+import fcntl
 from pathlib import Path
 
 from traitlets.config import PyFileConfigLoader
@@ -76,6 +77,16 @@ class Classroom:
         self.config = PyFileConfigLoader(config_file.name, path=str(self.root)).load_config()
         self.coursedir = CourseDirectory(config=self.config)
         self.notes = []
+
+    @contextlib.contextmanager
+    def alone(self):
+        """Write into the class as the only one; raises Problem where another `course grade` does."""
+        with (self.root / ".lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise Problem(f"another `course grade` is at work in {self.root}: wait until it has ended.") from None
+            yield
 
     def gradebook(self):
         """nbgrader's gradebook of the class; a context manager."""
