@@ -9,6 +9,7 @@ deviation. It was chosen on seeds 0 to 4. NumPy alone; nothing outside is touche
 import contextlib
 import functools
 import io
+import itertools
 
 import numpy as np
 
@@ -70,7 +71,7 @@ class Networks:
     """
 
     def __init__(self, seeds):
-        shapes = list(zip(SIZES, SIZES[1:], strict=False))
+        shapes = list(itertools.pairwise(SIZES))
         self.theta = np.zeros((len(seeds), sum(a * b + b for a, b in shapes)), np.float32)
         self.grad, self.velocity = np.zeros_like(self.theta), np.zeros_like(self.theta)
         self.layers, self.grads = _layers(self.theta, shapes), _layers(self.grad, shapes)
@@ -110,7 +111,7 @@ class Networks:
         return wrong
 
     def step(self, eta):
-        """A step with momentum, Goyal's equation 9: the velocity adds up gradients, the learning rate stands outside."""
+        """A step with momentum, equation 9 of the paper: the learning rate stands outside of the velocity."""
         self.grad += np.float32(DECAY) * self.theta
         self.velocity *= np.float32(MOMENTUM)
         self.velocity += self.grad

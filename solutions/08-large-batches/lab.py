@@ -213,8 +213,7 @@ for when, epochs in {"at the start": 0, "after three epochs": 3}.items():
     path = [w]
     for batch in batches:
         path.append(small_steps(gradient_of, path[-1], [batch], eta))
-    everything = np.arange(1024)
-    moved[when] = (range(33), change(lambda w: gradient_of(w, everything), path))
+    moved[when] = (range(33), change(lambda w: gradient_of(w, slice(1024)), path))
     ends = path[-1], large_step(gradient_of, w, batches, 32 * eta)
     apart, length = np.linalg.norm(ends[0] - ends[1]), np.linalg.norm(ends[0] - w)
     print(f"{when}: the 32 small steps lead {length:.2f} away; the large step ends {apart:.2f} from there.")
@@ -336,7 +335,9 @@ right[10:] /= 10
 right[20:] /= 10
 right[30:] /= 10
 got = np.asarray(schedule(lambda t: 0.5 + 0.01 * t, 7, 5, (2, 4, 6)), dtype=float)
-assert got.shape == (35,) and np.allclose(got, right), "three drops, in 7 epochs of 5, with a rate that grows: it is off."
+assert got.shape == (35,) and np.allclose(got, right), (
+    "three drops, in 7 epochs of 5, with a rate that grows: it is off."
+)
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -405,37 +406,43 @@ def little_by_little(t, warm, eta, k):
     return eta + (k - 1) * eta * min(t, warm) / warm
 
 
-# n = 128 and k = 4, so an epoch has 32 small or 8 large mini-batches, and 30 epochs have 960 or 240 iterations.
-got = experiment(at_once, little_by_little, by_10, 128, 4, 0.1)
+# n = 512 and k = 4, so an epoch has 8 small or 2 large mini-batches, and 30 epochs have 240 or 60 iterations.
+got = experiment(at_once, little_by_little, by_10, 512, 4, 0.1)
 assert got is not None, "experiment gave back nothing: its last line must begin with `return`."
 names = ["small batch", "not scaled", "no warm-up", "constant warm-up", "gradual warm-up"]
 assert sorted(got) == sorted(names), f"the five runs are called {names}; yours {sorted(got)}."
 sizes_now = {name: int(got[name][0]) for name in names}
-assert sizes_now["small batch"] == 128, f"the reference has n = 128 samples a mini-batch; yours {sizes_now['small batch']}."
-assert all(sizes_now[name] == 512 for name in names[1:]), f"the others have k · n = 512 samples; yours {sizes_now}."
+assert sizes_now["small batch"] == 512, (
+    f"the reference has n = 512 samples a mini-batch; yours {sizes_now['small batch']}."
+)
+assert all(sizes_now[name] == 2048 for name in names[1:]), f"the others have k · n = 2,048 samples; yours {sizes_now}."
 rates_now = {name: np.asarray(got[name][1], dtype=float) for name in names}
 lengths = {name: len(rates) for name, rates in rates_now.items()}
 assert len(set(lengths.values())) > 1, (
     f"all five have {lengths['small batch']} iterations. What is held fixed is the epochs: each run sees every sample "
     "30 times, so the large mini-batches have k times fewer iterations."
 )
-assert lengths == {name: 960 if name == "small batch" else 240 for name in names}, (
-    f"30 epochs are 960 iterations of small and 240 of large mini-batches; yours {lengths}."
+assert lengths == {name: 240 if name == "small batch" else 60 for name in names}, (
+    f"30 epochs are 240 iterations of small and 60 of large mini-batches; yours {lengths}."
 )
 first = {name: float(rates[0]) for name, rates in rates_now.items()}
-assert abs(first["small batch"] - 0.1) < 1e-9, f"the reference learns with eta = 0.1; yours with {first['small batch']}."
+assert abs(first["small batch"] - 0.1) < 1e-9, (
+    f"the reference learns with eta = 0.1; yours with {first['small batch']}."
+)
 assert abs(first["not scaled"] - 0.1) < 1e-9, f"not scaled means eta = 0.1; yours begins with {first['not scaled']}."
 assert abs(first["no warm-up"] - 0.4) < 1e-9, f"no warm-up begins with k · eta = 0.4; yours {first['no warm-up']}."
 late = np.flatnonzero(rates_now["constant warm-up"] > 0.3)
-assert len(late), "constant warm-up never reaches k · eta = 0.4. Its `warm` counts iterations of large mini-batches: 80."
-assert late[0] != 10, "`warm` is 10 here. It counts iterations, and 10 epochs are 10 · 8 = 80 of them."
-assert late[0] == 80, f"the warm-up is 10 epochs, 80 iterations; your constant warm-up ends after {late[0]}."
+assert len(late), (
+    "constant warm-up never reaches k · eta = 0.4. Its `warm` counts iterations of large mini-batches: 20."
+)
+assert late[0] != 10, "`warm` is 10 here. It counts iterations, and 10 epochs are 10 · 2 = 20 of them."
+assert late[0] == 20, f"the warm-up is 10 epochs, 20 iterations; your constant warm-up ends after {late[0]}."
 plain = {
     "small batch": lambda t: 0.1,
     "not scaled": lambda t: 0.1,
     "no warm-up": lambda t: 0.4,
-    "constant warm-up": lambda t: at_once(t, 80, 0.1, 4),
-    "gradual warm-up": lambda t: little_by_little(t, 80, 0.1, 4),
+    "constant warm-up": lambda t: at_once(t, 20, 0.1, 4),
+    "gradual warm-up": lambda t: little_by_little(t, 20, 0.1, 4),
 }
 for name, rate in plain.items():
     right = by_10(rate, 30, lengths[name] // 30, (15, 24))
@@ -445,11 +452,14 @@ for name, rate in plain.items():
         f"{right[off[0]]:.4g}; yours {rates_now[name][off[0]]:.4g}. The drops come after the same epochs in all runs."
     )
 ### BEGIN HIDDEN TESTS
-got = experiment(at_once, little_by_little, by_10, 8, 32, 0.2 / 32)
-right = {"small batch": 0.2 / 32 * 512 * (15 + 0.9 + 0.06), "no warm-up": 0.2 * 16 * (15 + 0.9 + 0.06)}
-for name, total in right.items():
-    mine = float(np.sum(np.asarray(got[name][1], dtype=float)))
-    assert abs(mine - total) <= 1e-6 * total, f"n = 8, k = 32: the learning rates of {name!r} add up to {total:.3f}; yours {mine:.3f}."
+got = experiment(at_once, little_by_little, by_10, 2048, 2, 0.3)
+for name, first_now in {"small batch": 0.3, "not scaled": 0.3, "no warm-up": 0.6}.items():
+    rates = np.asarray(got[name][1], dtype=float)
+    right = first_now * len(rates) / 30 * (15 + 9 / 10 + 6 / 100)
+    total = float(rates.sum())
+    assert abs(total - right) <= 1e-9, (
+        f"n = 2048, k = 2, eta = 0.3: the learning rates of {name!r} add up to {right:.3f}; yours {total:.3f}."
+    )
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -476,6 +486,7 @@ def draw(errors, title):
         spread = f" ± {end.std(ddof=1):.1f}" if len(end) > 1 else ""
         series[f"{name}: {end.mean():.1f}{spread}"] = (range(1, training.shape[1] + 1), training)
     return plots.repeats(series, x="epoch", y="training error (%)", title=title)
+
 
 # %% measure
 # For show: the experiment on two engines. Your seeds go here.
@@ -527,9 +538,9 @@ def record():
     seeds = [11, 12, 13, 14, 15]
     errors = {
         "small batch": [8.2, 7.5, 9.2, 7.2, 8.6],
-        "not scaled": [12.8, 11.4, 12.7, 11.7, 13.1],
-        "no warm-up": [91.4, 90.9, 90.2, 91.4, 91.3],
-        "constant warm-up": [34.8, 9.6, 13.5, 50.0, 9.4],
+        "not scaled": [12.4, 10.7, 13.7, 12.7, 12.4],
+        "no warm-up": [91.4, 91.4, 91.0, 91.2, 90.8],
+        "constant warm-up": [91.4, 9.2, 8.2, 8.5, 48.6],
         "gradual warm-up": [8.4, 8.5, 8.3, 7.1, 8.7],
     }
     return seeds, errors
@@ -573,7 +584,9 @@ assert means["no warm-up"] > 60, (
     f"without warm-up the networks are thrown out, to 80% and more; yours have {means['no warm-up']:.1f}%. Does that run "
     "begin with k · eta?"
 )
-assert means["constant warm-up"] > 6, f"constant warm-up with {means['constant warm-up']:.1f}%: is it the training error?"
+assert means["constant warm-up"] > 6, (
+    f"constant warm-up with {means['constant warm-up']:.1f}%: is it the training error?"
+)
 assert abs(means["gradual warm-up"] - means["small batch"]) < 2.5, (
     f"gradual warm-up is within a point or two of the reference; yours differs by "
     f"{means['gradual warm-up'] - means['small batch']:.1f}. Does it reach k · eta after 10 epochs, 160 iterations?"
@@ -589,7 +602,7 @@ assert abs(means["gradual warm-up"] - means["small batch"]) < 2.5, (
 # If there were no difference, $t$ would follow Student's distribution with $r - 1$ degrees of freedom. We ask whether a
 # run is **worse**, so $p$ is one-sided: the probability of a $t$ at least as large. The 95% interval of the mean
 # difference is $\bar d \pm q \, s_d / \sqrt r$, with the 0.975 quantile $q$. In SciPy these are
-# `stats.t.sf(t, r - 1)` and `stats.t.ppf(0.975, r - 1)`. SciPy's `std` of NumPy wants `ddof=1` for $s_d$.
+# `stats.t.sf(t, r - 1)` and `stats.t.ppf(0.975, r - 1)`. NumPy's `std` wants `ddof=1` for $s_d$.
 
 
 # %% task paired
@@ -700,3 +713,601 @@ plots.curves(
 # showed that one and the same function can be made to look sharp or flat by scaling its weights), and whether any of this
 # holds for other networks, for more data, or where training goes on until nothing changes (Hoffer and others, 2017,
 # [arXiv:1705.08741](https://arxiv.org/abs/1705.08741), found that training longer closes the gap).
+
+# %% [markdown]
+# ## Step 5. Four pitfalls
+#
+# "Implementation errors change the definitions of hyper-parameters": the program runs, the model trains, and the error
+# is a little higher than it should be. The paper names four. In each of the next tasks the wrong way looks right.
+#
+# ### Weight decay
+#
+# With weight decay the loss is $\frac{\lambda}{2} \lVert w \rVert^2 + \frac{1}{n} \sum_x l(x, w)$, and the step
+#
+# $$ w_{t+1} = w_t - \eta \, \lambda w_t - \eta \, g, \qquad g = \frac{1}{n} \sum_{x \in \mathcal{B}} \nabla l(x, w_t) $$
+#
+# Scaling the learning rate by $k$ scales both terms. Many programs scale the loss $l$ in its place, since for plain SGD
+# that seems to be the same. With weight decay it is not: $\lambda w$ is not scaled with it. Write the right step, and the
+# weight decay $\lambda'$ that makes a program right which has $k \, l$ for its loss and the learning rate $\eta$.
+
+
+# %% task weight-decay
+def scaled_step(w, g, eta, k, decay):
+    """w after one step with the learning rate scaled by k; g: the gradient of the loss without decay. Arrays."""
+    # about 1 line
+    ### BEGIN SOLUTION
+    return w - k * eta * (decay * w + g)
+    ### END SOLUTION
+
+
+def decay_for_scaled_loss(decay, k):
+    """The weight decay with which the loss k · l and the learning rate eta make the same step."""
+    # about 1 line
+    ### BEGIN SOLUTION
+    return k * decay
+    ### END SOLUTION
+
+
+# %% check weight-decay points=2
+import numpy as np
+
+# By hand: w = 10, g = 1, eta = 0.1, k = 4, decay = 0.5: w - 0.4 · (5 + 1) = 7.6. The scaled loss: 10 - 0.1 · (5 + 4) = 9.1.
+got = scaled_step(np.array([10.0]), np.array([1.0]), 0.1, 4, 0.5)
+assert got is not None, "scaled_step gave back nothing: its last line must begin with `return`."
+got = float(np.ravel(got)[0])
+assert abs(got - 9.1) > 1e-9, "scaled_step gives 9.1: only the gradient is scaled by k. The decay's term is, too."
+assert abs(got - 7.9) > 1e-9, "scaled_step gives 7.9: only the decay's term is scaled by k. The gradient is, too."
+assert abs(got - 9.4) > 1e-9, "scaled_step gives 9.4: the learning rate is not scaled."
+assert abs(got - 9.6) > 1e-9, "scaled_step gives 9.6: the weight decay is missing."
+assert abs(got - 11.6) > 1e-9, "scaled_step gives 11.6: the decay pulls w towards 0, like a gradient of decay · w."
+assert abs(got - 7.6) <= 1e-9, f"scaled_step: 10 - 0.4 · (0.5 · 10 + 1) = 7.6; yours {got}."
+got = decay_for_scaled_loss(0.5, 4)
+assert got is not None, "decay_for_scaled_loss gave back nothing: its last line must begin with `return`."
+got = float(got)
+assert abs(got - 0.5) > 1e-9, (
+    "with the old decay the scaled loss makes another step: 10 - 0.1 · (0.5 · 10 + 4) = 9.1 and not 7.6."
+)
+assert abs(got - 0.125) > 1e-9, "0.125 makes the decay smaller. Its term lacks the factor k."
+assert abs(got - 2) <= 1e-9, f"10 - 0.1 · (λ' · 10 + 4 · 1) = 7.6 for λ' = 2; yours {got}."
+### BEGIN HIDDEN TESTS
+rng = np.random.default_rng(9)
+w_now, g_now = rng.normal(size=(2, 6))
+got = np.asarray(scaled_step(w_now.copy(), g_now.copy(), 0.03, 7, 0.01), dtype=float)
+right = 0.9979 * w_now - 0.21 * g_now
+assert got.shape == (6,) and np.allclose(got, right), f"k = 7, eta = 0.03, decay = 0.01: {right}; yours {got}."
+got = float(decay_for_scaled_loss(1e-4, 256))
+assert abs(got - 0.0256) <= 1e-9, f"decay = 0.0001, k = 256: 0.0256; yours {got}."
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### Momentum correction
+#
+# There are two ways to write momentum. The learning rate stands **outside** the velocity $u$, or **inside** it, in $v$:
+#
+# $$ u_{t+1} = m \, u_t + g_t, \quad w_{t+1} = w_t - \eta_t \, u_{t+1} \qquad \text{(paper, equation 9)} $$
+# $$ v_{t+1} = m \, v_t + \eta_t \, g_t, \quad w_{t+1} = w_t - v_{t+1} \qquad \text{(paper, equation 10)} $$
+#
+# As long as $\eta$ is constant they are the same, $v = \eta u$. When it changes, old gradients in $v$ carry the old
+# learning rate. During a warm-up it changes in every iteration. The **momentum correction** gives them the new one:
+#
+# $$ v_{t+1} = m \, \frac{\eta_t}{\eta_{t-1}} \, v_t + \eta_t \, g_t \qquad \text{(paper, equation 12)} $$
+#
+# PyTorch's `torch.optim.SGD` has the first form, so it needs no correction. Write both so that they make the same steps.
+
+
+# %% task momentum
+def outside(w, u, g, eta, m):
+    """(w, u) after one step of equation 9, eta outside the velocity."""
+    # about 2 lines
+    ### BEGIN SOLUTION
+    u = m * u + g
+    return w - eta * u, u
+    ### END SOLUTION
+
+
+def inside(w, v, g, eta, eta_before, m):
+    """(w, v) after one step with eta inside the velocity, corrected; eta_before: the step before had this one."""
+    # about 2 lines
+    ### BEGIN SOLUTION
+    v = m * eta / eta_before * v + eta * g
+    return w - v, v
+    ### END SOLUTION
+
+
+# %% check momentum points=3
+import numpy as np
+
+# By hand: g = 1 twice, m = 0.5, eta = 0.1, then 0.2. Outside: u = 1, w = -0.1; u = 1.5, w = -0.1 - 0.2 · 1.5 = -0.4.
+# Inside: v = 0.1, w = -0.1; v = 0.5 · 2 · 0.1 + 0.2 = 0.3, w = -0.4.
+one = np.ones(1)
+got = outside(-0.1 * one, one, one, 0.2, 0.5)
+assert got is not None, "outside gave back nothing: it returns w and u."
+assert len(got) == 2, f"outside returns two, w and u; yours {len(got)}."
+w_now, u_now = (float(np.ravel(each)[0]) for each in got)
+assert abs(w_now + 0.3) > 1e-9, "outside: w = -0.3 takes the old u. First the velocity, then the step with it."
+assert abs(u_now - 2) > 1e-9, "outside: u = 2: the old velocity is not multiplied by m."
+assert abs(u_now - 0.7) > 1e-9, "outside: u = 0.7 has eta inside. It stands outside: u = m · u + g."
+assert abs(u_now - 1) > 1e-9, "outside: u = 1: (1 - m) · g is another form of momentum. Here u = m · u + g."
+assert abs(u_now - 1.5) <= 1e-9 and abs(w_now + 0.4) <= 1e-9, f"outside: w = -0.4, u = 1.5; yours {w_now}, {u_now}."
+got = inside(-0.1 * one, 0.1 * one, one, 0.2, 0.1, 0.5)
+assert got is not None, "inside gave back nothing: it returns w and v."
+assert len(got) == 2, f"inside returns two, w and v; yours {len(got)}."
+w_now, v_now = (float(np.ravel(each)[0]) for each in got)
+assert abs(v_now - 0.25) > 1e-9, "inside: v = 0.25 has no momentum correction. v_t carries the old learning rate, 0.1."
+assert abs(v_now - 0.225) > 1e-9, "inside: v = 0.225 has the correction upside down: new over old, 0.2 / 0.1."
+assert abs(v_now - 0.5) > 1e-9, "inside: v = 0.5: the correction is for the old v alone, not for eta · g."
+assert abs(v_now - 1.1) > 1e-9, "inside: v = 1.1: the new gradient enters the velocity times eta."
+assert abs(w_now + 0.16) > 1e-9, "inside: the step is v itself: eta is in it already."
+assert abs(v_now - 0.3) <= 1e-9 and abs(w_now + 0.4) <= 1e-9, f"inside: w = -0.4, v = 0.3; yours {w_now}, {v_now}."
+### BEGIN HIDDEN TESTS
+rng = np.random.default_rng(10)
+etas, slopes = [0.1, 0.2, 0.25, 0.25, 0.025], rng.normal(size=(5, 3))
+at, speed = np.zeros((2, 3))
+mine, theirs, before = (np.zeros(3), np.zeros(3)), (np.zeros(3), np.zeros(3)), etas[0]
+for eta_now, slope in zip(etas, slopes, strict=True):
+    speed = 0.9 * speed + slope
+    at = at - eta_now * speed
+    mine = tuple(np.asarray(each, dtype=float) for each in outside(*mine, slope, eta_now, 0.9))
+    theirs = tuple(np.asarray(each, dtype=float) for each in inside(*theirs, slope, eta_now, before, 0.9))
+    before = eta_now
+assert np.allclose(mine[0], at), f"outside: after five steps with a changing eta w = {at}; yours {mine[0]}."
+assert np.allclose(theirs[0], at), f"inside: after five steps with a changing eta w = {at}; yours {theirs[0]}."
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### The average is over all kn samples
+#
+# An all-reduce **adds**. So each worker must divide by the number of all samples, $kn$, and not by its own $n$: else the
+# sum is $k$ times too large, and nobody sees it, for it only looks like another learning rate. And when the workers have
+# different numbers of samples, as in the last mini-batch of an epoch, a mean of the workers' means is wrong, too.
+#
+# The function below runs on every rank. `all_reduce(comm, x)` is given: it returns the sum of all ranks' arrays.
+
+
+# %%
+def all_reduce(comm, x):
+    """The sum of all ranks' arrays x, on every rank; plain, through rank 0."""
+    total = np.array(x, dtype=float)
+    if comm.rank > 0:
+        comm.send(total, dest=0)
+        return comm.recv(total, source=0)
+    for source in range(1, comm.size):
+        total += comm.recv(np.empty_like(total), source=source)
+    for dest in range(1, comm.size):
+        comm.send(total, dest=dest)
+    return total
+
+
+def averaged(comm, gradients, average):
+    """What average(comm, gradients) gives on this rank."""
+    return average(comm, np.array(gradients, dtype=float))
+
+
+# %% task average
+def average(comm, gradients):
+    """The average of the gradients of all samples of all ranks, an array of shape (parameters,), on every rank.
+
+    gradients: of this rank's samples, shape (samples, parameters); ranks may have different numbers of them.
+    """
+    # about 2 or 3 lines
+    ### BEGIN SOLUTION
+    total = all_reduce(comm, gradients.sum(axis=0))
+    samples = all_reduce(comm, np.array([len(gradients)]))
+    return total / samples
+    ### END SOLUTION
+
+
+# %% check average points=2
+import numpy as np
+
+from course.spmd import spmd
+
+# By hand: two ranks with two samples each, gradients 1, 3 and 5, 7: the average is 16 / 4 = 4.
+run = spmd(averaged, [[[1.0], [3.0]], [[5.0], [7.0]]], average=average, carrier="simulated")
+assert not any(each is None for each in run), "average gave back nothing: its last line must begin with `return`."
+got = [np.asarray(each, dtype=float).ravel() for each in run]
+assert all(each.shape == (1,) for each in got), f"one parameter: an array of one number; yours {got}."
+got = [float(each[0]) for each in got]
+assert not np.allclose(got, [2, 6]), "each rank has its own average. Add up over the ranks with all_reduce."
+assert not np.allclose(got, 8), (
+    "8 is k times too large: the sum of the ranks' averages. Divide by all kn samples, not n."
+)
+assert not np.allclose(got, 16), "16 is the sum. Divide by the number of all samples, 4."
+assert not np.allclose(got, 2), "2: divided by k twice, or by k · kn."
+assert np.allclose(got, 4), f"every rank has 16 / 4 = 4; yours {got}."
+
+# %% check average-uneven points=2
+import numpy as np
+
+from course.spmd import spmd
+
+# By hand: three samples with the gradient 1 on one rank, one with 5 on the other: 8 / 4 = 2.
+run = spmd(averaged, [[[1.0], [1.0], [1.0]], [[5.0]]], average=average, carrier="simulated")
+assert not any(each is None for each in run), "average gave back nothing: its last line must begin with `return`."
+got = [float(np.asarray(each, dtype=float).ravel()[0]) for each in run]
+assert not np.allclose(got, 3), (
+    "3 is the mean of the two ranks' means. The rank with one sample counts as much as the one with three: divide the sum "
+    "of all gradients by the number of all samples."
+)
+assert abs(got[0] - got[1]) < 1e-9, (
+    f"the ranks have different averages, {got}: each divides by its own samples. Add up the counts too."
+)
+assert np.allclose(got, 2), f"uneven ranks: 8 / 4 = 2 on every rank; yours {got}."
+### BEGIN HIDDEN TESTS
+rng = np.random.default_rng(12)
+parts = [rng.normal(size=(rows_now, 3)) for rows_now in (4, 1, 6)]
+run = spmd(averaged, [part.tolist() for part in parts], average=average, carrier="simulated")
+right = np.concatenate(parts).mean(axis=0)
+for each in run:
+    got = np.asarray(each, dtype=float)
+    assert got.shape == (3,) and np.allclose(got, right), f"4, 1 and 6 samples: {right}; yours {got}."
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### One shuffling per epoch
+#
+# In each epoch **one** random order of all samples is drawn and divided among the $k$ workers. So each sample is used
+# exactly once an epoch, and the workers' shares change from epoch to epoch. Write the share of one worker. All workers
+# must draw the same order, so the generator's seed is made from `seed` and `epoch`, as in
+# `np.random.default_rng([seed, epoch])`, and not from the rank. In lab 6 all ranks had equally many rows, and some twice.
+# Here each sample comes once: shares may differ by one sample, and your `average` can cope with that.
+
+
+# %% task share
+def share(samples, k, rank, seed, epoch):
+    """The numbers of this worker's samples in one epoch, out of 0 to samples - 1; an array."""
+    # about 2 lines
+    ### BEGIN SOLUTION
+    order = np.random.default_rng([seed, epoch]).permutation(samples)
+    return order[rank::k]
+    ### END SOLUTION
+
+
+# %% check share points=2
+import numpy as np
+
+got = [share(11, 3, rank, 5, 0) for rank in range(3)]
+assert not any(each is None for each in got), "share gave back nothing: its last line must begin with `return`."
+got = [[int(i) for i in np.ravel(each)] for each in got]
+used = sorted(i for part in got for i in part)
+assert not all(len(part) == 11 for part in got), "each worker gets all samples. It gets its share of the order."
+assert got[0] != got[1], f"two workers get the same samples, {got[0]}. The share depends on the rank."
+assert len(used) == 11, (
+    f"{len(used)} samples are used in an epoch of 11. Each comes exactly once: shares may differ by one, none is filled "
+    "up or cut off."
+)
+assert used == list(range(11)), (
+    f"some samples come twice and others never: {used}. All workers must draw the same order: no rank in the seed."
+)
+assert max(map(len, got)) - min(map(len, got)) <= 1, (
+    f"shares differ by one sample at most; yours {[len(p) for p in got]}."
+)
+again = [[int(i) for i in np.ravel(share(11, 3, rank, 5, 0))] for rank in range(3)]
+assert again == got, "the same epoch gives other shares when asked again: make the generator from [seed, epoch]."
+later = [sorted(int(i) for i in np.ravel(share(60, 3, 0, 5, epoch))) for epoch in range(4)]
+assert len({tuple(part) for part in later}) > 1, (
+    "a worker has the same samples in every epoch. Shuffle all samples anew in each, then divide."
+)
+assert later[0] != list(range(0, 60, 3)) and later[0] != list(range(20)), "the samples are not shuffled."
+other = [sorted(int(i) for i in np.ravel(share(60, 3, 0, seed, 0))) for seed in range(4)]
+assert len({tuple(part) for part in other}) > 1, "the order is the same for every seed."
+### BEGIN HIDDEN TESTS
+for samples_now, k_now in [(8, 4), (5, 1), (13, 5), (3, 4)]:
+    parts = [[int(i) for i in np.ravel(share(samples_now, k_now, rank, 1, 2))] for rank in range(k_now)]
+    assert sorted(i for part in parts for i in part) == list(range(samples_now)), (
+        f"{samples_now} samples, {k_now} workers: each comes once; yours {parts}."
+    )
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1, f"{samples_now} samples, {k_now} workers: {parts}."
+together = [[int(i) for i in np.ravel(share(200, 2, 0, 5, epoch))] for epoch in (0, 1)]
+assert len(set(together[0]) & set(together[1])) < 90, (
+    "a worker keeps its samples from epoch to epoch: divide after shuffling."
+)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## Step 6. Batch norm
+#
+# Batch normalization makes the outputs of a layer have mean 0 and variance 1 **over a mini-batch**. So the loss of a
+# sample depends on the samples beside it, and the size of that mini-batch is part of the **definition of the loss**. The
+# paper therefore keeps it: each worker normalizes over its own $n$ samples, whatever $k$ is. It saves messages, too.
+#
+# $$ \hat x_i = \frac{x_i - \mu_j}{\sqrt{\sigma_j^2 + \varepsilon}}, \qquad \mu_j, \sigma_j^2:
+# \text{ mean and variance (over } n \text{) of worker } j\text{'s samples} $$
+
+
+# %% task batch-norm
+def normalize(x, n, epsilon):
+    """x normalized per worker and feature; x: shape (k * n, features), the first n rows are worker 0's, and so on."""
+    # about 4 lines
+    ### BEGIN SOLUTION
+    workers = x.reshape(-1, n, x.shape[1])
+    mean, variance = workers.mean(axis=1, keepdims=True), workers.var(axis=1, keepdims=True)
+    return ((workers - mean) / np.sqrt(variance + epsilon)).reshape(x.shape)
+    ### END SOLUTION
+
+
+# %% check batch-norm points=2
+import numpy as np
+
+# By hand: worker 0 has 1 and 3 (mean 2, variance 1), worker 1 has 10 and 14 (mean 12, variance 4); 2 has 0 and 6.
+rows = np.array([[1.0], [3.0], [10.0], [14.0], [0.0], [6.0]])
+got = normalize(rows.copy(), 2, 0.0)
+assert got is not None, "normalize gave back nothing: its last line must begin with `return`."
+got = np.asarray(got, dtype=float)
+assert got.shape == (6, 1), f"the shape stays (6, 1): reshape back; yours {got.shape}."
+got = got.ravel()
+assert not np.allclose(got, (rows.ravel() - rows.mean()) / rows.std()), (
+    "all 6 rows are normalized together. Each worker has its own mean and variance, over its n = 2 rows."
+)
+thirds = rows.reshape(2, 3)
+assert not np.allclose(got, ((thirds - thirds.mean(1, keepdims=True)) / thirds.std(1, keepdims=True)).ravel()), (
+    "n is the number of rows of a worker, not the number of workers."
+)
+assert not np.allclose(np.abs(got), np.sqrt(0.5)), "the variance is over n, not n - 1: without ddof."
+assert not np.allclose(got[:4], [-1, 1, -0.5, 0.5]), "divide by the root of the variance."
+assert np.allclose(got, [-1, 1, -1, 1, -1, 1]), f"by hand -1, 1, -1, 1, -1, 1; yours {got}."
+got = np.asarray(normalize(rows.copy(), 2, 3.0), dtype=float).ravel()
+assert np.allclose(got[:2], [-0.5, 0.5]), (
+    f"epsilon = 3 is added to the variance, below the root: ±1 / √(1 + 3); yours {got[:2]}."
+)
+### BEGIN HIDDEN TESTS
+x_now = np.random.default_rng(13).normal(3, 2, size=(12, 5))
+got = np.asarray(normalize(x_now.copy(), 4, 1e-5), dtype=float)
+assert got.shape == (12, 5), f"three workers with 4 rows of 5 features: the shape is (12, 5); yours {got.shape}."
+for worker in range(3):
+    own = x_now[4 * worker : 4 * worker + 4]
+    right = (own - own.mean(axis=0)) / np.sqrt(own.var(axis=0) + 1e-5)
+    assert np.allclose(got[4 * worker : 4 * worker + 4], right), (
+        f"worker {worker} of three, 5 features: each feature of a worker has its own mean and variance."
+    )
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## Step 7. What it costs
+#
+# With $k$ workers an epoch of $S$ samples has $\lceil S / kn \rceil$ iterations. Each costs the time $c$ in which a worker
+# computes the gradient of its $n$ samples, and one all-reduce. Goyal and others use recursive **halving and doubling**:
+# in $\log_2 k$ rounds ranks exchange halves, quarters, eighths of the array and add, in as many they put it together
+# again. With $M$ bytes of gradient, $\alpha$ seconds a message and $\beta$ bytes a second, and $k$ a power of 2,
+#
+# $$ T(k) = 2 \log_2 k \; \alpha + 2 \, \frac{k - 1}{k} \, \frac{M}{\beta} $$
+#
+# The ring of lab 5 has the same bytes, but $2 (k - 1)$ times $\alpha$. For 1,024 workers that is the difference between
+# 20 and 2,046 messages.
+
+
+# %% task epoch-seconds
+def epoch_seconds(S, n, k, c, M, alpha, beta):
+    """The seconds of one epoch of S samples on k workers with n samples each; c: seconds a worker computes an iteration.
+
+    k: a power of 2. M: bytes of the gradient. alpha: seconds a message. beta: bytes a second.
+    """
+    # about 3 lines
+    ### BEGIN SOLUTION
+    iterations = -(-S // (k * n))
+    all_reduce_seconds = 2 * np.log2(k) * alpha + 2 * (k - 1) / k * M / beta
+    return iterations * (c + all_reduce_seconds)
+    ### END SOLUTION
+
+
+# %% check epoch-seconds points=2
+import numpy as np
+
+# By hand: S = 100, n = 5, k = 4: 5 iterations. c = 7, alpha = 1, M = 40, beta = 10: 7 + 2 · 2 · 1 + 2 · 3/4 · 4 = 17. 85 s.
+got = epoch_seconds(100, 5, 4, 7.0, 40, 1.0, 10.0)
+assert got is not None, "epoch_seconds gave back nothing: its last line must begin with `return`."
+got = float(got)
+assert abs(got - 340) > 1e-9, "340: an iteration uses k · n samples, not n."
+assert abs(got - 17) > 1e-9, "17 is one iteration. An epoch has 5."
+assert abs(got - 95) > 1e-9, (
+    "95: the ring has 2 (k - 1) messages, halving and doubling 2 log2(k) of them; or the part (k - 1) / k of M is missing."
+)
+assert abs(got - 60) > 1e-9, "60: one half of the all-reduce is missing. Halving and doubling: twice."
+assert abs(got - 5 * (7 + 4 * np.log(2) + 6)) > 1e-6, "the logarithm is the one to base 2: np.log2."
+assert abs(got - 5 * (7 / 4 + 10)) > 1e-6, "c is what each worker takes for its own n samples: not divided by k."
+assert abs(got - 85) <= 1e-9, f"5 · (7 + 4 + 6) = 85; yours {got}."
+got = float(epoch_seconds(101, 5, 4, 7.0, 40, 1.0, 10.0))
+assert abs(got - 85) > 1e-9 and abs(got - 85.85) > 1e-9, "101 samples need 6 iterations: round up to a whole number."
+assert abs(got - 102) <= 1e-9, f"101 samples: 6 · 17 = 102; yours {got}."
+### BEGIN HIDDEN TESTS
+for k_now in (1, 2, 64, 1024):
+    rounds = k_now.bit_length() - 1
+    right = -(-4096 // (8 * k_now)) * (1e-3 + 2 * rounds * 2e-5 + 2 * (1 - 1 / k_now) * 220_200 / 1e9)
+    got = float(epoch_seconds(4096, 8, k_now, 1e-3, 220_200, 2e-5, 1e9))
+    assert abs(got - right) <= 1e-9, f"k = {k_now}: {right:.6f} s; yours {got:.6f} s."
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Now your own step time, and a clock to trust: simulated ranks really exchange the halves, under a virtual clock. The
+# network of step 4 has 55,050 parameters, 220 kB. Its steps are so short that communication matters soon, as on a cluster
+# of GPUs with a slow network.
+
+
+# %%
+def halving_doubling(comm, x, seconds):
+    """The sum of all ranks' x, by recursive halving and doubling, after computing for so many seconds.
+
+    comm.size is a power of 2 and divides len(x) (Thakur, Rabenseifner and Gropp 2005, Rabenseifner's algorithm).
+    """
+    comm.compute(seconds)
+    x, low, high, distance = x.copy(), 0, len(x), comm.size // 2
+    while distance:
+        partner, middle = comm.rank ^ distance, (low + high) // 2
+        keep, give = ((low, middle), (middle, high)) if comm.rank < partner else ((middle, high), (low, middle))
+        theirs = comm.sendrecv(x[slice(*give)], partner, recvbuf=np.empty_like(x[slice(*keep)]), source=partner)
+        x[slice(*keep)] += theirs
+        (low, high), distance = keep, distance // 2
+    distance = 1
+    while distance < comm.size:
+        partner, width = comm.rank ^ distance, high - low
+        other = (high, high + width) if comm.rank < partner else (low - width, low)
+        x[slice(*other)] = comm.sendrecv(x[low:high], partner, recvbuf=np.empty(width, x.dtype), source=partner)
+        low, high, distance = min(low, other[0]), max(high, other[1]), 2 * distance
+    return float(x[0])
+
+
+# %% measure
+# For show: measured step time, simulated iterations for k = 1 to 1,024, and your formula. alpha and beta as of Ethernet.
+alpha, beta, length = 2e-5, 1e9, 55_296  # 55,050 parameters, filled up to a multiple of 1,024
+net, rows = warmup.Networks([0]), np.arange(warmup.N)[None]
+times = []
+for _ in range(200):
+    begin = time.perf_counter()
+    net.gradient(X[rows], y[rows])
+    times.append(time.perf_counter() - begin)
+c = float(np.median(times))
+ks = [2**i for i in range(11)]
+clock = []
+for k in ks:
+    gradients = [np.full(length, 1.0, np.float32) for _ in range(k)]
+    run = spmd(halving_doubling, gradients, seconds=c, carrier=Simulated(alpha, beta, trace=False), timeout=120)
+    assert set(run) == {float(k)}
+    clock.append(run.trace.seconds)
+iterations = [-(-warmup.TRAINED // (warmup.N * k)) for k in ks]
+simulated = [warmup.EPOCHS * i * seconds for i, seconds in zip(iterations, clock, strict=True)]
+formula = [warmup.EPOCHS * epoch_seconds(warmup.TRAINED, warmup.N, k, c, 4 * length, alpha, beta) for k in ks]
+print(f"measured: {1e3 * c:.2f} ms for a worker's {warmup.N} samples")
+for k, seconds, total in zip(ks, clock, simulated, strict=True):
+    print(
+        f"k = {k:4}: an iteration {1e3 * seconds:6.2f} ms, of it {1 - c / seconds:4.0%} communication; 30 epochs "
+        f"{total:7.3f} s, {simulated[0] / total:6.1f} times as fast as one worker"
+    )
+plots.curves(
+    {
+        "30 epochs, simulated": (ks, simulated),
+        "30 epochs, your formula": (ks, formula),
+        "if communication cost nothing": (ks, [simulated[0] * i / iterations[0] for i in iterations]),
+    },
+    x="workers k",
+    y="seconds",
+    title="30 epochs on k workers",
+    log_x=True,
+    log_y=True,
+)
+
+# %% [markdown]
+# Beside it the paper's own scaling figure: on ImageNet from 8 to 256 GPUs the time of an iteration hardly grew, about 90%
+# of perfect scaling, since ResNet-50 computes for long on 32 images and its 100 MB of gradients travel behind
+# back-propagation. Your picture bends much earlier: little computing, and 220 kB that wait until it is over.
+#
+# **But seconds for 30 epochs are not seconds to a given error.** In step 4 you found from which $k$ on 30 epochs no longer
+# reach the reference's error. To the right of that $k$ the curves show how fast one arrives at something worse. For small
+# models it is communication that ends the gain; for ResNet-50 on ImageNet it was the statistics: beyond 8,192 samples
+# the error grew, with as many GPUs as one likes.
+#
+# **What came after.** LARS (You, Gitman and Ginsburg 2017, [arXiv:1708.03888](https://arxiv.org/abs/1708.03888)) gives each
+# layer its own learning rate, in proportion to the ratio of the lengths of its weights and its gradient, and reached
+# 32,768 samples; LAMB (You and others 2020, [arXiv:1904.00962](https://arxiv.org/abs/1904.00962)) does so for Adam.
+# Smith and others (2018, [arXiv:1711.00489](https://arxiv.org/abs/1711.00489)) make the mini-batch larger where others
+# make the learning rate smaller. McCandlish and others (2018, [arXiv:1812.06162](https://arxiv.org/abs/1812.06162))
+# predict the largest useful mini-batch from the noise of the gradient. Shallue and others (2019,
+# [arXiv:1811.03600](https://arxiv.org/abs/1811.03600)) measured it for many models and found no one rule for the learning
+# rate.
+#
+# ## Step 8. Two questions
+#
+# **Question 1.** Up to which mini-batch did linear scaling with gradual warm-up work for you, and how do you know? Which
+# of the two reasons of step 2 and step 7, statistics or communication, would end your scaling first on a network with
+# $\alpha$ = 20 microseconds and $\beta$ = 1 GB a second? (4 to 6 sentences, with your numbers.)
+
+# %% [markdown] answer limit points=2
+# ### BEGIN SOLUTION
+# With three seeds the held-out error stays near the reference's 8% up to 256 samples (k = 32) and is higher from 512 or
+# 1,024 on; how much higher depends on the seeds, so I would want more of them before I name one k. The reason is in step
+# 2: the large step assumes that the gradients at w_t and w_{t+j} are alike for all j < k, and the more small steps one
+# large step stands for, the less true that is, also with a warm-up. In addition, 30 epochs have ever fewer iterations.
+# Communication ends the gain on this network as well: with about half a millisecond of computing, the 0.4 ms for the
+# bytes alone nearly double an iteration at k = 32, though adding workers still pays. So here both limits come at about
+# the same k; with a larger model or a faster network the statistics alone would be the limit, as in the paper.
+# ### END SOLUTION
+
+# %% [markdown]
+# **Question 2.** A colleague trains on 16 workers. She scaled the loss by 16, since "that is the same as scaling the
+# learning rate", and uses momentum with the learning rate inside the velocity, gradual warm-up over 5 epochs, and no
+# correction. Her error is a little above that of one worker. Name what is wrong, in which direction each mistake acts,
+# and during which epochs. How would you find each with a test of one or two steps? (4 to 6 sentences.)
+
+# %% [markdown] answer colleague points=2
+# ### BEGIN SOLUTION
+# Scaling the loss leaves the term of the weight decay as it was, so her decay is 16 times weaker than meant, in all
+# epochs: the weights grow larger, and the model fits its training data more closely than it should. A warm-up with a
+# scaled loss must change the factor of the loss, and then old gradients in the velocity carry the old, smaller factor:
+# while the rate grows, her momentum is too small, in each iteration of the 5 epochs; at each drop by 10 it is far too
+# large for some ten iterations. Both are found by comparing w after two steps, on one worker and with numbers computed by
+# hand: one step with a gradient of zero shows the decay (w must shrink by 16 · eta · lambda · w), two steps with the
+# gradient 1 and a rate that changes in between show the momentum.
+# ### END SOLUTION
+
+# %% [markdown]
+# ### On real GPUs
+#
+# The cell below is the same experiment with a convolutional network and mini-batches of up to 8,192, the paper's size. It
+# needs more samples than there are: each of the 4,096 digits is shifted by up to two pixels, to 65,536. The cell has not
+# been run on a GPU yet. What we expect there: an iteration with 8,192 images takes hardly longer than one with 1,024, as
+# the GPU is not full before; without warm-up the first epoch is lost or all of them; with gradual warm-up the error
+# follows the small mini-batch's closely at 1,024 and stays behind it at 8,192, which here is only 8 iterations an epoch
+# (the paper has 156). Without a GPU nothing is missing: the lab is complete without one.
+
+# %% measure
+# For show: the same on a GPU, with a convolutional network. Change the rate, the epochs, the mini-batches.
+import torch
+from torch.nn.functional import cross_entropy
+
+
+def convolutional(batch, rates, X, y, held_out):
+    """The held-out error (%) after training on the GPU; rates: of each iteration."""
+    torch.manual_seed(0)
+    layers = torch.nn
+    model = layers.Sequential(
+        *(layers.Conv2d(1, 32, 3), layers.BatchNorm2d(32), layers.ReLU(), layers.MaxPool2d(2)),
+        *(layers.Conv2d(32, 64, 3), layers.BatchNorm2d(64), layers.ReLU(), layers.MaxPool2d(2)),
+        *(layers.Flatten(), layers.Linear(1600, 10)),
+    ).to(X.device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0, momentum=0.9, weight_decay=1e-4)
+    per_epoch = len(X) // batch
+    for t, rate in enumerate(rates):
+        if t % per_epoch == 0:
+            order = torch.randperm(len(X), device=X.device)
+        rows = order[t % per_epoch * batch :][:batch]
+        optimizer.param_groups[0]["lr"] = rate
+        optimizer.zero_grad()
+        cross_entropy(model(X[rows]), y[rows]).backward()
+        optimizer.step()
+    model.eval()
+    with torch.no_grad():
+        return 100 * float((model(held_out[0]).argmax(dim=1) != held_out[1]).float().mean())
+
+
+if torch.cuda.is_available():
+    pictures = X.reshape(-1, 28, 28)
+    moves = [(a, b) for a in range(-2, 3) for b in range(-2, 3)][:16]
+    larger = np.concatenate([np.roll(pictures, move, axis=(1, 2)) for move in moves])[:, None]
+    X_gpu, y_gpu = torch.tensor(larger, device="cuda"), torch.tensor(np.tile(y, 16), device="cuda")
+    held = torch.tensor(X_held.reshape(-1, 1, 28, 28), device="cuda"), torch.tensor(y_held, device="cuda")
+    for batch in (256, 1024, 8192):
+        k, per_epoch = batch // 256, len(X_gpu) // batch
+        for name, rate in {
+            "no warm-up": lambda t, k=k: k * 0.02,
+            "gradual": lambda t, k=k, warm=5 * per_epoch: gradual(t, warm, 0.02, k),
+        }.items():
+            begin = time.perf_counter()
+            error = convolutional(batch, schedule(rate, 20, per_epoch, (12, 17)), X_gpu, y_gpu, held)
+            print(f"mini-batches of {batch:4}, {name:10}: {error:5.1f}% held out, {time.perf_counter() - begin:.0f} s")
+else:
+    print("No GPU here. Nothing is missing: the lab is complete without one.")
+
+# %% [markdown]
+# ## What you have now
+#
+# - $k$ small steps and one large step are alike where the gradient changes little; early in training it changes most.
+# - Linear scaling, and a warm-up that grows in every iteration.
+# - Comparisons in pairs, with an interval; a large $p$ proves nothing.
+# - Four pitfalls and batch norm: what looks like the same hyper-parameter may not be the same.
+# - More workers help until communication or the statistics say no.
+#
+# The button saves this notebook and hands it in. You may hand in again as often as you like.
+
+# %% measure hand-in
+from course import hand_in
+
+hand_in.button("08-large-batches")
