@@ -107,7 +107,7 @@ assert abs(got - 1.6) > 1e-9, (
     "large_step gives 1.6: the sum over the k batches is not yet divided by k, or eta was scaled once more."
 )
 assert abs(got - 0.4) > 1e-9, "large_step gives 0.4: it divides twice, or uses one batch. Average over all k n samples."
-assert abs(got - 1.16) > 0.05, "large_step takes its second gradient at a new w. Take all of them at w_t."
+assert abs(got - 0.78) > 1e-9, "large_step takes its second gradient at a new w. Take all of them at w_t."
 assert abs(got - 0.8) <= 1e-9, f"large_step: by hand 0.2 · (2 + 6) / 2 = 0.8; yours gives {got}."
 ### BEGIN HIDDEN TESTS
 rng = np.random.default_rng(3)
@@ -174,7 +174,9 @@ assert not np.allclose(got, [0, 0.5, 10 / np.sqrt(360)]), "divide by the gradien
 assert not np.allclose(got, [0, 1, np.sqrt(90) / 5 - 1]), (
     "lengths were subtracted. A gradient that turns has moved too: take the length of the difference."
 )
-assert not np.allclose(got, [0, 1, 10 / np.sqrt(500)]), "each c_j compares with w_t, not with the step before."
+assert abs(got[2] - np.sqrt(0.4)) > 1e-6 and abs(got[2] - np.sqrt(0.1)) > 1e-6, (
+    "each c_j compares with w_t, not with the step before."
+)
 assert np.allclose(got, [0, 1, 1]), f"by hand c = 0, 1, 1; yours {got}."
 ### BEGIN HIDDEN TESTS
 rng = np.random.default_rng(4)
@@ -323,7 +325,7 @@ assert not np.allclose(got, [8, 8, 0.8, 0.08, 0.08, 0.08, 0.08, 0.08]), (
     "the drops came after 2 and 3 iterations. They are counted in epochs: multiply by steps."
 )
 assert not np.allclose(got, [8, 8, 8, 8, 0.8, 0.8, 0.8, 0.8]), "the second drop divides by 10 once more: 0.08."
-assert not np.allclose(got, [8, 8, 8, 8, 8, 8, 0.8, 0.08]), "the drops come an epoch late: after 2 epochs, t = 4."
+assert not np.allclose(got, [8, 8, 8, 8, 8, 8, 0.8, 0.8]), "the drops come an epoch late: after 2 epochs, t = 4."
 assert np.allclose(got, [8, 8, 8, 8, 0.8, 0.8, 0.08, 0.08]), f"8 four times, 0.8 twice, 0.08 twice; yours {got}."
 got = np.asarray(schedule(lambda t: 1.0 + t, 2, 3, ()), dtype=float)
 assert not np.allclose(got, [1, 1, 1, 2, 2, 2]), "rate was asked with the epoch. Its t counts iterations."
@@ -824,10 +826,10 @@ got = outside(-0.1 * one, one, one, 0.2, 0.5)
 assert got is not None, "outside gave back nothing: it returns w and u."
 assert len(got) == 2, f"outside returns two, w and u; yours {len(got)}."
 w_now, u_now = (float(np.ravel(each)[0]) for each in got)
-assert abs(w_now + 0.3) > 1e-9, "outside: w = -0.3 takes the old u. First the velocity, then the step with it."
 assert abs(u_now - 2) > 1e-9, "outside: u = 2: the old velocity is not multiplied by m."
 assert abs(u_now - 0.7) > 1e-9, "outside: u = 0.7 has eta inside. It stands outside: u = m · u + g."
 assert abs(u_now - 1) > 1e-9, "outside: u = 1: (1 - m) · g is another form of momentum. Here u = m · u + g."
+assert abs(w_now + 0.3) > 1e-9, "outside: w = -0.3 takes the old u. First the velocity, then the step with it."
 assert abs(u_now - 1.5) <= 1e-9 and abs(w_now + 0.4) <= 1e-9, f"outside: w = -0.4, u = 1.5; yours {w_now}, {u_now}."
 got = inside(-0.1 * one, 0.1 * one, one, 0.2, 0.1, 0.5)
 assert got is not None, "inside gave back nothing: it returns w and v."

@@ -1,0 +1,9 @@
+# task: change
+# loses: change-check
+# hint: not with the step before
+def change(gradient, path):
+    all_of_them = [gradient(w) for w in path]
+    changes = [0.0]
+    for before, after in zip(all_of_them, all_of_them[1:], strict=False):
+        changes.append(np.linalg.norm(after - before) / np.linalg.norm(before))
+    return np.array(changes)
