@@ -40,8 +40,6 @@ from course import cluster, plots, warmup
 from course.comm import Simulated
 from course.spmd import spmd
 
-cluster.prepare(2)
-
 # %% [markdown]
 # ## Step 1. k small steps and one large step
 #
@@ -194,6 +192,7 @@ assert got.shape == (6,) and np.allclose(got, right), f"on a longer path c = {ri
 
 # %% measure
 # For show: how the gradient moves during 32 small steps, early and late; and where small and large steps end. Seed 0.
+cluster.prepare(2)  # engines for step 4, in the background
 X, y, X_held, y_held = warmup.digits()
 net = warmup.Networks([0])
 rng = np.random.default_rng(8)
