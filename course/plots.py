@@ -118,7 +118,7 @@ def repeats(series, *, x, y, title):
             low, high = np.sort(runs[:, drawn][:, -1])[[0, -1]]
             sentences.append(f"Its runs, {len(runs)} in number, end between {number(low)} and {number(high)}.")
     axes.xaxis.get_major_locator().set_params(integer=True)
-    axes.legend(fontsize=11, framealpha=0.95)
+    figure.legend(loc="outside lower center", ncols=2, fontsize=11, frameon=False)  # below: thin lines are everywhere
     return Plot(figure, " ".join(sentences))
 
 

@@ -232,8 +232,8 @@ plots.curves(moved, x="small steps j", y="change of the gradient, c_j", title="H
 # %% [markdown]
 # A $c_j$ of 1 means: as far away as the gradient is long. **At the start** that is so after a single small step: the
 # gradient is huge, soon fifty times shorter, and one large step along it leads far away from everything. **After 6
-# epochs** the gradients are alike for a few steps. **Late**, when the learning rate is small, they are alike for all 32,
-# and one large step does what 32 small ones do.
+# epochs** the gradients are more or less alike for a few steps. **Late**, when the learning rate is small, they are alike
+# for all 32, and one large step does what 32 small ones do.
 #
 # So the assumption fails where training begins. (After six epochs it does not hold for 32 steps either, and the rule
 # works there all the same, as you will see. That the gradients are alike is enough for the rule, but more than it needs:
@@ -528,7 +528,7 @@ while bar.value < bar.max and not all(result.ready() for result in results.value
         picture.update(draw(errors, "Warm-up, while it runs"))
 errors = {name: result.get() for name, result in results.items()}
 bar.value = bar.max
-picture.update(draw(errors, "Warm-up: training error; in the legend the held-out error at the end"))
+picture.update(draw(errors, "Warm-up; in the legend the held-out error (%)"))
 print("held-out errors (%), for the task below:")
 print("seeds =", seeds)
 for name, (_, held_out) in errors.items():
@@ -543,7 +543,9 @@ for name, (_, held_out) in errors.items():
 #   Yours may have more or fewer of these, and that is not your mistake: over 20 seeds the errors were 27 ± 33%.
 # - **Gradual warm-up**: as good as the reference, with 32 workers.
 #
-# Keep what you measured. Copy the printed numbers into the cell below.
+# Keep what you measured. Copy the printed numbers into the cell below. The check allows for chance: it wants the mean of
+# the reference between 6 and 10.5%, "not scaled" more than 2 points above it and below 20%, "no warm-up" above 60%, and
+# "gradual warm-up" within 2.5 points of the reference. What constant warm-up gives is free.
 
 
 # %% task record
@@ -708,10 +710,11 @@ for i, k in enumerate(ks):
     batch, rates = experiment(constant, gradual, schedule, warmup.N, k, warmup.ETA)["gradual warm-up"]
     ladder.append(engines.client[i % 2].apply_async(train_and_tell, batch, rates, [21, 22, 23]))
 ends = [result.get()[1][:, -1] for result in ladder]
+error_of = dict(zip(ks, (end.mean() for end in ends), strict=True))
 for k, end in zip(ks, ends, strict=True):
     print(f"k = {k:3}, mini-batches of {8 * k:4}: held-out errors {np.round(end, 1)} %")
 plots.curves(
-    {"mean of three seeds": ([8 * k for k in ks], [end.mean() for end in ends])},
+    {"mean of three seeds": ([8 * k for k in ks], list(error_of.values()))},
     x="samples a mini-batch, kn",
     y="held-out error (%)",
     title="Linear scaling with gradual warm-up",
@@ -1182,6 +1185,7 @@ for k in ks:
     clock.append(run.trace.seconds)
 iterations = [-(-warmup.TRAINED // (warmup.N * k)) for k in ks]
 simulated = [warmup.EPOCHS * i * seconds for i, seconds in zip(iterations, clock, strict=True)]
+reached = [1, *(k for k, error in error_of.items() if error < 10)]  # in step 4; one worker is its reference
 formula = [warmup.EPOCHS * epoch_seconds(warmup.TRAINED, warmup.N, k, c, 4 * length, alpha, beta) for k in ks]
 print(f"measured: {1e3 * c:.2f} ms for a worker's {warmup.N} samples and its step")
 for k, seconds, total in zip(ks, clock, simulated, strict=True):
@@ -1193,6 +1197,7 @@ plots.curves(
     {
         "30 epochs, simulated": (ks, simulated),
         "30 epochs, your formula": (ks, formula),
+        "held-out error below 10%, step 4": (reached, [simulated[ks.index(k)] for k in reached]),
         "if communication cost nothing": (ks, [simulated[0] * i / iterations[0] for i in iterations]),
     },
     x="workers k",
@@ -1208,9 +1213,9 @@ plots.curves(
 # back-propagation. Your picture bends much earlier: little computing, and 220 kB that wait until it is over.
 #
 # **But seconds for 30 epochs are not seconds to a given error.** In step 4 you found from which $k$ on 30 epochs no longer
-# reach the reference's error. To the right of that $k$ the curves show how fast one arrives at something worse. For small
-# models it is communication that ends the gain; for ResNet-50 on ImageNet it was the statistics: beyond 8,192 samples
-# the error grew, with as many GPUs as one likes.
+# reach the reference's error: there the third curve ends. To the right of it the others show how fast one arrives at
+# something worse. Communication makes scaling poor here, from the second worker on; but what ends it is the statistics. So
+# it was for ResNet-50 on ImageNet, at another place: beyond 8,192 samples the error grew, with as many GPUs as one likes.
 #
 # **What came after.** LARS (You, Gitman and Ginsburg 2017, [arXiv:1708.03888](https://arxiv.org/abs/1708.03888)) gives each
 # layer its own learning rate, in proportion to the ratio of the lengths of its weights and its gradient, and reached
