@@ -736,8 +736,9 @@ plots.curves(
 # %% [markdown]
 # ## Step 5. Four pitfalls
 #
-# "Implementation errors change the definitions of hyper-parameters": the program runs, the model trains, and the error
-# is a little higher than it should be. The paper names four. In each of the next tasks the wrong way looks right.
+# With many workers a small mistake in the program can give a hyper-parameter another meaning. The program runs, the model
+# trains, and the error is a little higher than it should be: nothing tells you. The paper names four such pitfalls. In
+# each of the next tasks the wrong way looks right.
 #
 # ### Weight decay
 #
@@ -809,7 +810,7 @@ assert abs(got - 0.0256) <= 1e-9, f"decay = 0.0001, k = 256: 0.0256; yours {got}
 # As long as $\eta$ is constant they are the same, $v = \eta u$. When it changes, old gradients in $v$ carry the old
 # learning rate. During a warm-up it changes in every iteration. The **momentum correction** gives them the new one:
 #
-# $$ v_{t+1} = m \, \frac{\eta_t}{\eta_{t-1}} \, v_t + \eta_t \, g_t \qquad \text{(paper, equation 12)} $$
+# $$ v_{t+1} = m \, \frac{\eta_t}{\eta_{t-1}} \, v_t + \eta_t \, g_t \qquad \text{(paper, below equation 10)} $$
 #
 # PyTorch's `torch.optim.SGD` has the first form, so it needs no correction. Write both so that they make the same steps.
 
