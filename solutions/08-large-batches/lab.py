@@ -27,8 +27,8 @@
 # | 8 | two questions, GPUs | 10 |
 #
 # The symbols are the paper's. $w$: the weights, $\eta$: the learning rate, $n$: the samples of one worker's mini-batch,
-# $k$: the number of workers, so $kn$ samples make a large mini-batch. $m$: momentum, $\lambda$: weight decay. The lecture
-# is the one by Georgios Kissas and others (University of Pennsylvania, 2019).
+# $k$: the number of workers, so $kn$ samples make a large mini-batch. $m$: momentum, $\lambda$: weight decay. The
+# lecture is the one by Georgios Kissas and others (University of Pennsylvania, 2019).
 
 # %%
 # %load_ext course
@@ -137,9 +137,9 @@ assert got.shape == (3,) and np.allclose(got, right), f"large_step on 5 batches 
 #
 # $$ \nabla l(x, w_t) = \nabla l(x, w_{t+j}) \quad \text{for all } j < k. $$
 #
-# (The lecture prints the losses $L$ here. Two losses may be equal while their gradients point elsewhere. It is gradients
-# that are added up.) This is an assumption, and assumptions can be measured. Write how far the gradient has moved away
-# after each step, relative to its length:
+# (The lecture prints the losses $L$ here. Two losses may be equal while their gradients point elsewhere. It is
+# gradients that are added up.) This is an assumption, and assumptions can be measured. Write how far the gradient has
+# moved away after each step, relative to its length:
 #
 # $$ c_j = \frac{\lVert \nabla L(w_{t+j}) - \nabla L(w_t) \rVert}{\lVert \nabla L(w_t) \rVert} $$
 
@@ -186,11 +186,11 @@ assert got.shape == (6,) and np.allclose(got, right), f"on a longer path c = {ri
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now a real network. `course/warmup.py` has it: 784-64-64-10 on the course's digits, 4,096 of them to train. Its weights
-# begin at twice the usual size, so that it starts in rough country, as ResNet-50 on ImageNet does. The cell makes 32
-# small steps with $n = 8$ at the very start, after six epochs, and after fifteen with a tenth of the learning rate, where
-# a schedule lowers it. It measures with your `change`, over 1,024 samples, and compares where the small steps and one
-# large step end. Each number is a mean of eight tries, with other samples in the small steps.
+# Now a real network. `course/warmup.py` has it: 784-64-64-10 on the course's digits, 4,096 of them to train. Its
+# weights begin at twice the usual size, so that it starts in rough country, as ResNet-50 on ImageNet does. The cell
+# makes 32 small steps with $n = 8$ at the very start, after six epochs, and after fifteen with a tenth of the learning
+# rate, where a schedule lowers it. It measures with your `change`, over 1,024 samples, and compares where the small
+# steps and one large step end. Each number is a mean of eight tries, with other samples in the small steps.
 
 # %% measure
 # For show: how the gradient moves during 32 small steps, early and late; and where small and large steps end. Seed 0.
@@ -232,12 +232,12 @@ plots.curves(moved, x="small steps j", y="change of the gradient, c_j", title="H
 # %% [markdown]
 # A $c_j$ of 1 means: as far away as the gradient is long. **At the start** that is so after a single small step: the
 # gradient is huge, soon fifty times shorter, and one large step along it leads far away from everything. **After 6
-# epochs** the gradients are more or less alike for a few steps. **Late**, when the learning rate is small, they are alike
-# for all 32, and one large step does what 32 small ones do.
+# epochs** the gradients are more or less alike for a few steps. **Late**, when the learning rate is small, they are
+# alike for all 32, and one large step does what 32 small ones do.
 #
 # So the assumption fails where training begins. (After six epochs it does not hold for 32 steps either, and the rule
-# works there all the same, as you will see. That the gradients are alike is enough for the rule, but more than it needs:
-# training may take another way and arrive at an equally good place.) The way out of the first epochs:
+# works there all the same, as you will see. That the gradients are alike is enough for the rule, but more than it
+# needs: training may take another way and arrive at an equally good place.) The way out of the first epochs:
 #
 # ## Step 3. Warm-up
 #
@@ -246,7 +246,8 @@ plots.curves(moved, x="small steps j", y="change of the gradient, c_j", title="H
 # warm-up:
 #
 # - **constant**: $\eta$ for all $t <$ `warm`, then $k\eta$;
-# - **gradual**: $\eta$ at $t = 0$, more by the **same amount in each iteration**, and $k\eta$ at $t =$ `warm` and after.
+# - **gradual**: $\eta$ at $t = 0$, more by the **same amount in each iteration**, and $k\eta$ at $t =$ `warm` and
+#   after.
 #
 # For $\eta = 0.1$, $k = 5$, `warm` = 4 gradual warm-up is 0.1, 0.2, 0.3, 0.4, 0.5, 0.5, ...
 
@@ -543,9 +544,9 @@ for name, (_, held_out) in errors.items():
 #   Yours may have more or fewer of these, and that is not your mistake: over 20 seeds the errors were 27 ± 33%.
 # - **Gradual warm-up**: as good as the reference, with 32 workers.
 #
-# Keep what you measured. Copy the printed numbers into the cell below. The check allows for chance: it wants the mean of
-# the reference between 6 and 10.5%, "not scaled" more than 2 points above it and below 20%, "no warm-up" above 60%, and
-# "gradual warm-up" within 2.5 points of the reference. What constant warm-up gives is free.
+# Keep what you measured. Copy the printed numbers into the cell below. The check allows for chance: it wants the mean
+# of the reference between 6 and 10.5%, "not scaled" more than 2 points above it and below 20%, "no warm-up" above 60%,
+# and "gradual warm-up" within 2.5 points of the reference. What constant warm-up gives is free.
 
 
 # %% task record
@@ -612,8 +613,8 @@ assert abs(means["gradual warm-up"] - means["small batch"]) < 2.5, (
 
 # %% [markdown]
 # **Is a difference real?** Both runs of a seed begin with the same weights and see the samples in the same order. So
-# compare in **pairs**: $d_i$ is the difference of the two errors of seed $i$. What all runs of one seed share drops out.
-# With $r$ seeds
+# compare in **pairs**: $d_i$ is the difference of the two errors of seed $i$. What all runs of one seed share drops
+# out. With $r$ seeds
 #
 # $$ t = \frac{\bar d}{s_d / \sqrt r}, \qquad s_d^2 = \frac{1}{r - 1} \sum_i (d_i - \bar d)^2 $$
 #
@@ -697,9 +698,9 @@ for name, held_out in errors_of.items():
 # - The setting (learning rate, initial weights, epochs of warm-up) was chosen on seeds 0 to 4. Results reported on the
 #   seeds on which one chose look better than they are. That is why you took others.
 #
-# **Where does it stop?** The paper's rule held up to 8,192 samples. Here is the same network with more and more workers,
-# 8 samples each, $k \eta$ growing with $k$ and 10 epochs of gradual warm-up each. From which mini-batch on does it fail?
-# Write it down for question 1.
+# **Where does it stop?** The paper's rule held up to 8,192 samples. Here is the same network with more and more
+# workers, 8 samples each, $k \eta$ growing with $k$ and 10 epochs of gradual warm-up each. From which mini-batch on
+# does it fail? Write it down for question 1.
 
 # %% measure
 # For show: gradual warm-up with more and more workers, three seeds each.
@@ -723,22 +724,23 @@ plots.curves(
 
 # %% [markdown]
 # **Sharp minima?** Keskar and others (2017, [arXiv:1609.04836](https://arxiv.org/abs/1609.04836)) found that large
-# mini-batches end in **sharp** minima: the training loss is as low there, but rises steeply all around, and the held-out
-# error is higher. Goyal and others answered that with the learning rate scaled and warmed up they see no such gap: the
-# trouble is optimization, not generalization. What can you see here? "Not scaled" has a training error of 2% and a
-# held-out error of 12%, the reference 0.1% and 8%, so a part of its gap is that it has not finished. With gradual warm-up
-# both errors are the reference's. That fits Goyal's view. What the experiment cannot see: how sharp a minimum is (you
-# would have to measure the loss around it, and Dinh and others, 2017, [arXiv:1703.04933](https://arxiv.org/abs/1703.04933),
-# showed that one and the same function can be made to look sharp or flat by scaling its weights), and whether any of this
-# holds for other networks, for more data, or where training goes on until nothing changes (Hoffer and others, 2017,
-# [arXiv:1705.08741](https://arxiv.org/abs/1705.08741), found that training longer closes the gap).
+# mini-batches end in **sharp** minima: the training loss is as low there, but rises steeply all around, and the
+# held-out error is higher. Goyal and others answered that with the learning rate scaled and warmed up they see no such
+# gap: the trouble is optimization, not generalization. What can you see here? "Not scaled" has a training error of 2%
+# and a held-out error of 12%, the reference 0.1% and 8%, so a part of its gap is that it has not finished. With gradual
+# warm-up both errors are the reference's. That fits Goyal's view. What the experiment cannot see: how sharp a minimum
+# is (you would have to measure the loss around it, and Dinh and others, 2017,
+# [arXiv:1703.04933](https://arxiv.org/abs/1703.04933), showed that one and the same function can be made to look sharp
+# or flat by scaling its weights), and whether any of this holds for other networks, for more data, or where training
+# goes on until nothing changes (Hoffer and others, 2017, [arXiv:1705.08741](https://arxiv.org/abs/1705.08741), found
+# that training longer closes the gap).
 
 # %% [markdown]
 # ## Step 5. Four pitfalls
 #
-# With many workers a small mistake in the program can give a hyper-parameter another meaning. The program runs, the model
-# trains, and the error is a little higher than it should be: nothing tells you. The paper names four such pitfalls. In
-# each of the next tasks the wrong way looks right.
+# With many workers a small mistake in the program can give a hyper-parameter another meaning. The program runs, the
+# model trains, and the error is a little higher than it should be: nothing tells you. The paper names four such
+# pitfalls. In each of the next tasks the wrong way looks right.
 #
 # ### Weight decay
 #
@@ -747,8 +749,8 @@ plots.curves(
 # $$ w_{t+1} = w_t - \eta \, \lambda w_t - \eta \, g, \qquad g = \frac{1}{n} \sum_{x \in \mathcal{B}} \nabla l(x, w_t) $$
 #
 # Scaling the learning rate by $k$ scales both terms. Many programs scale the loss $l$ in its place, since for plain SGD
-# that seems to be the same. With weight decay it is not: $\lambda w$ is not scaled with it. Write the right step, and the
-# weight decay $\lambda'$ that makes a program right which has $k \, l$ for its loss and the learning rate $\eta$.
+# that seems to be the same. With weight decay it is not: $\lambda w$ is not scaled with it. Write the right step, and
+# the weight decay $\lambda'$ that makes a program right which has $k \, l$ for its loss and the learning rate $\eta$.
 
 
 # %% task weight-decay
@@ -812,7 +814,8 @@ assert abs(got - 0.0256) <= 1e-9, f"decay = 0.0001, k = 256: 0.0256; yours {got}
 #
 # $$ v_{t+1} = m \, \frac{\eta_t}{\eta_{t-1}} \, v_t + \eta_t \, g_t \qquad \text{(paper, below equation 10)} $$
 #
-# PyTorch's `torch.optim.SGD` has the first form, so it needs no correction. Write both so that they make the same steps.
+# PyTorch's `torch.optim.SGD` has the first form, so it needs no correction. Write both so that they make the same
+# steps.
 
 
 # %% task momentum
@@ -877,9 +880,9 @@ assert np.allclose(theirs[0], at), f"inside: after five steps with a changing et
 # %% [markdown]
 # ### The average is over all kn samples
 #
-# An all-reduce **adds**. So each worker must divide by the number of all samples, $kn$, and not by its own $n$: else the
-# sum is $k$ times too large, and nobody sees it, for it only looks like another learning rate. And when the workers have
-# different numbers of samples, as in the last mini-batch of an epoch, a mean of the workers' means is wrong, too.
+# An all-reduce **adds**. So each worker must divide by the number of all samples, $kn$, and not by its own $n$: else
+# the sum is $k$ times too large, and nobody sees it, for it only looks like another learning rate. And when the workers
+# have different numbers of samples, as in the last mini-batch of an epoch, a mean of the workers' means is wrong, too.
 #
 # The function below runs on every rank. `all_reduce(comm, x)` is given: it returns the sum of all ranks' arrays.
 
@@ -968,9 +971,9 @@ for each in run:
 #
 # In each epoch **one** random order of all samples is drawn and divided among the $k$ workers. So each sample is used
 # exactly once an epoch, and the workers' shares change from epoch to epoch. Write the share of one worker. All workers
-# must draw the same order, so the generator's seed is made from `seed` and `epoch`, as in
-# `np.random.default_rng([seed, epoch])`, and not from the rank. In lab 6 all ranks had equally many rows, and some twice.
-# Here each sample comes once: shares may differ by one sample, and your `average` can cope with that.
+# must draw the same order, so the generator's seed is made from `seed` and `epoch`, as in `np.random.default_rng([seed,
+# epoch])`, and not from the rank. In lab 6 all ranks had equally many rows, and some twice. Here each sample comes
+# once: shares may differ by one sample, and your `average` can cope with that.
 
 
 # %% task share
@@ -1028,8 +1031,9 @@ assert len(set(together[0]) & set(together[1])) < 90, (
 # ## Step 6. Batch norm
 #
 # Batch normalization makes the outputs of a layer have mean 0 and variance 1 **over a mini-batch**. So the loss of a
-# sample depends on the samples beside it, and the size of that mini-batch is part of the **definition of the loss**. The
-# paper therefore keeps it: each worker normalizes over its own $n$ samples, whatever $k$ is. It saves messages, too.
+# sample depends on the samples beside it, and the size of that mini-batch is part of the **definition of the loss**.
+# The paper therefore keeps it: each worker normalizes over its own $n$ samples, whatever $k$ is. It saves messages,
+# too.
 #
 # $$ \hat x_i = \frac{x_i - \mu_j}{\sqrt{\sigma_j^2 + \varepsilon}}, \qquad \mu_j, \sigma_j^2:
 # \text{ mean and variance (over } n \text{) of worker } j\text{'s samples} $$
@@ -1085,10 +1089,11 @@ for worker in range(3):
 # %% [markdown]
 # ## Step 7. What it costs
 #
-# With $k$ workers an epoch of $S$ samples has $\lceil S / kn \rceil$ iterations. Each costs the time $c$ in which a worker
-# computes the gradient of its $n$ samples, and one all-reduce. Goyal and others use recursive **halving and doubling**:
-# in $\log_2 k$ rounds ranks exchange halves, quarters, eighths of the array and add, in as many they put it together
-# again. With $M$ bytes of gradient, $\alpha$ seconds a message and $\beta$ bytes a second, and $k$ a power of 2,
+# With $k$ workers an epoch of $S$ samples has $\lceil S / kn \rceil$ iterations. Each costs the time $c$ in which a
+# worker computes the gradient of its $n$ samples, and one all-reduce. Goyal and others use recursive **halving and
+# doubling**: in $\log_2 k$ rounds ranks exchange halves, quarters, eighths of the array and add, in as many they put it
+# together again. With $M$ bytes of gradient, $\alpha$ seconds a message and $\beta$ bytes a second, and $k$ a power of
+# 2,
 #
 # $$ T(k) = 2 \log_2 k \; \alpha + 2 \, \frac{k - 1}{k} \, \frac{M}{\beta} $$
 #
@@ -1139,8 +1144,8 @@ for k_now in (1, 2, 64, 1024):
 
 # %% [markdown]
 # Now your own step time, and a clock to trust: simulated ranks really exchange the halves, under a virtual clock. The
-# network of step 4 has 55,050 parameters, 220 kB. Its steps are so short that communication matters soon, as on a cluster
-# of GPUs with a slow network.
+# network of step 4 has 55,050 parameters, 220 kB. Its steps are so short that communication matters soon, as on a
+# cluster of GPUs with a slow network.
 
 
 # %%
@@ -1209,40 +1214,41 @@ plots.curves(
 )
 
 # %% [markdown]
-# Beside it the paper's own scaling figure: on ImageNet from 8 to 256 GPUs the time of an iteration hardly grew, about 90%
-# of perfect scaling, since ResNet-50 computes for long on 32 images and its 100 MB of gradients travel behind
+# Beside it the paper's own scaling figure: on ImageNet from 8 to 256 GPUs the time of an iteration hardly grew, about
+# 90% of perfect scaling, since ResNet-50 computes for long on 32 images and its 100 MB of gradients travel behind
 # back-propagation. Your picture bends much earlier: little computing, and 220 kB that wait until it is over.
 #
-# **But seconds for 30 epochs are not seconds to a given error.** In step 4 you found from which $k$ on 30 epochs no longer
-# reach the reference's error: there the third curve ends. To the right of it the others show how fast one arrives at
-# something worse. Communication makes scaling poor here, from the second worker on; but what ends it is the statistics. So
-# it was for ResNet-50 on ImageNet, at another place: beyond 8,192 samples the error grew, with as many GPUs as one likes.
+# **But seconds for 30 epochs are not seconds to a given error.** In step 4 you found from which $k$ on 30 epochs no
+# longer reach the reference's error: there the third curve ends. To the right of it the others show how fast one
+# arrives at something worse. Communication makes scaling poor here, from the second worker on; but what ends it is the
+# statistics. So it was for ResNet-50 on ImageNet, at another place: beyond 8,192 samples the error grew, with as many
+# GPUs as one likes.
 #
-# **What came after.** LARS (You, Gitman and Ginsburg 2017, [arXiv:1708.03888](https://arxiv.org/abs/1708.03888)) gives each
-# layer its own learning rate, in proportion to the ratio of the lengths of its weights and its gradient, and reached
-# 32,768 samples; LAMB (You and others 2020, [arXiv:1904.00962](https://arxiv.org/abs/1904.00962)) does so for Adam.
-# Smith and others (2018, [arXiv:1711.00489](https://arxiv.org/abs/1711.00489)) make the mini-batch larger where others
-# make the learning rate smaller. McCandlish and others (2018, [arXiv:1812.06162](https://arxiv.org/abs/1812.06162))
-# predict the largest useful mini-batch from the noise of the gradient. Shallue and others (2019,
-# [arXiv:1811.03600](https://arxiv.org/abs/1811.03600)) measured it for many models and found no one rule for the learning
-# rate.
+# **What came after.** LARS (You, Gitman and Ginsburg 2017, [arXiv:1708.03888](https://arxiv.org/abs/1708.03888)) gives
+# each layer its own learning rate, in proportion to the ratio of the lengths of its weights and its gradient, and
+# reached 32,768 samples; LAMB (You and others 2020, [arXiv:1904.00962](https://arxiv.org/abs/1904.00962)) does so for
+# Adam. Smith and others (2018, [arXiv:1711.00489](https://arxiv.org/abs/1711.00489)) make the mini-batch larger where
+# others make the learning rate smaller. McCandlish and others (2018,
+# [arXiv:1812.06162](https://arxiv.org/abs/1812.06162)) predict the largest useful mini-batch from the noise of the
+# gradient. Shallue and others (2019, [arXiv:1811.03600](https://arxiv.org/abs/1811.03600)) measured it for many models
+# and found no one rule for the learning rate.
 #
 # ## Step 8. Two questions
 #
-# **Question 1.** Up to which mini-batch did linear scaling with gradual warm-up work for you, and how do you know? Which
-# of the two reasons of step 2 and step 7, statistics or communication, would end your scaling first on a network with
-# $\alpha$ = 20 microseconds and $\beta$ = 1 GB a second? (4 to 6 sentences, with your numbers.)
+# **Question 1.** Up to which mini-batch did linear scaling with gradual warm-up work for you, and how do you know?
+# Which of the two reasons of step 2 and step 7, statistics or communication, would end your scaling first on a network
+# with $\alpha$ = 20 microseconds and $\beta$ = 1 GB a second? (4 to 6 sentences, with your numbers.)
 
 # %% [markdown] answer limit points=2
 # ### BEGIN SOLUTION
-# With three seeds the held-out error is 8.1% with 128 samples a mini-batch, 8.3% with 256, 9.4% with 512, and with 1,024
-# at least two of three networks are thrown out (91, 26 and 90%) in spite of the warm-up. So I trust it up to 256, k = 32;
-# at 512 all three seeds are worse by about a point, and I would want more seeds and a longer warm-up before I gave that
-# up. The reason is in step 2: one large step stands for k small ones, and the gradients are alike for a few of them only.
-# Communication costs much here: with two workers the 0.26 ms for what travels are more than twice the 0.1 ms that each
-# computes, so two and even four workers are slower than one. But from then on an iteration grows only with the logarithm of k,
-# while the number of iterations falls like 1/k: by time alone I would go on to 512 workers. So it is the statistics that
-# end my scaling, at k = 32 to 64, and communication that makes it poor before.
+# With three seeds the held-out error is 8.1% with 128 samples a mini-batch, 8.3% with 256, 9.4% with 512, and with
+# 1,024 at least two of three networks are thrown out (91, 26 and 90%) in spite of the warm-up. So I trust it up to 256,
+# k = 32; at 512 all three seeds are worse by about a point, and I would want more seeds and a longer warm-up before I
+# gave that up. The reason is in step 2: one large step stands for k small ones, and the gradients are alike for a few
+# of them only. Communication costs much here: with two workers the 0.26 ms for what travels are more than twice the 0.1
+# ms that each computes, so two and even four workers are slower than one. But from then on an iteration grows only with
+# the logarithm of k, while the number of iterations falls like 1/k: by time alone I would go on to 512 workers. So it
+# is the statistics that end my scaling, at k = 32 to 64, and communication that makes it poor before.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -1257,20 +1263,20 @@ plots.curves(
 # epochs: the weights grow larger, and the model fits its training data more closely than it should. A warm-up with a
 # scaled loss must change the factor of the loss, and then old gradients in the velocity carry the old, smaller factor:
 # while the rate grows, her momentum is too small, in each iteration of the 5 epochs; at each drop by 10 it is far too
-# large for some ten iterations. Both are found by comparing w after two steps, on one worker and with numbers computed by
-# hand: one step with a gradient of zero shows the decay (w must shrink by 16 · eta · lambda · w), two steps with the
+# large for some ten iterations. Both are found by comparing w after two steps, on one worker and with numbers computed
+# by hand: one step with a gradient of zero shows the decay (w must shrink by 16 · eta · lambda · w), two steps with the
 # gradient 1 and a rate that changes in between show the momentum.
 # ### END SOLUTION
 
 # %% [markdown]
 # ### On real GPUs
 #
-# The cell below is the same experiment with a convolutional network and mini-batches of up to 8,192, the paper's size. It
-# needs more samples than there are: each of the 4,096 digits is shifted by up to two pixels, to 65,536. The cell has not
-# been run on a GPU yet. What we expect there: an iteration with 8,192 images takes hardly longer than one with 1,024, as
-# the GPU is not full before; without warm-up the first epoch is lost or all of them; with gradual warm-up the error
-# follows the small mini-batch's closely at 1,024 and stays behind it at 8,192, which here is only 8 iterations an epoch
-# (the paper has 156). Without a GPU nothing is missing: the lab is complete without one.
+# The cell below is the same experiment with a convolutional network and mini-batches of up to 8,192, the paper's size.
+# It needs more samples than there are: each of the 4,096 digits is shifted by up to two pixels, to 65,536. The cell has
+# not been run on a GPU yet. What we expect there: an iteration with 8,192 images takes hardly longer than one with
+# 1,024, as the GPU is not full before; without warm-up the first epoch is lost or all of them; with gradual warm-up the
+# error follows the small mini-batch's closely at 1,024 and stays behind it at 8,192, which here is only 8 iterations an
+# epoch (the paper has 156). Without a GPU nothing is missing: the lab is complete without one.
 
 # %% measure
 # For show: the same on a GPU, with a convolutional network. Change the rate, the epochs, the mini-batches.
