@@ -566,8 +566,8 @@ for name, (_, held_out) in errors.items():
 # | constant warm-up | 25.9 ± 0.6 | some seeds do as well as the reference, others are thrown out at the jump |
 # | gradual warm-up | 23.7 ± 0.1 | as good as the reference, with 32 workers |
 #
-# ResNet-50 comes back where this network does not. With constant warm-up you may see more or fewer seeds thrown out,
-# and that is not your mistake: over 100 seeds the errors were 22 ± 24%.
+# ResNet-50 comes back to within a point or two; this network often does not. With constant warm-up you may see more or
+# fewer seeds thrown out, and that is not your mistake: over 100 seeds the errors were 22 ± 24%.
 #
 # Keep what you measured. Copy the printed numbers into the cell below. The check allows for chance: it wants the mean
 # of the reference between 6 and 10.5%, "not scaled" more than 2 points above it and below 20%, "no warm-up" above 60%,
