@@ -106,11 +106,12 @@ def enclosed(command, user=STUDENT, descriptors=()):
     # What root can see others may not, so it is brought first to where the user without rights finds it; all that is
     # root's in there ends with one process, which a process without rights could not see to.
     sources = [*paths(), *fonts()]
+    binds = [option for path in sources for option in ("--ro-bind", path, path)]
     parents = {str(parent): None for path in sources for parent in reversed(Path(path).parents[:-1])}
     folders = [option for parent in ["/etc", *parents] for option in ("--perms", "755", "--dir", parent)]
     return [
-        "bwrap", "--die-with-parent", "--unshare-pid", "--bind", "/proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp",
-        *folders, *system(), *[option for path in sources for option in ("--ro-bind", path, path)], "--",
+        "bwrap", "--die-with-parent", "--unshare-pid", "--bind", "/proc", "/proc", "--dev", "/dev",
+        "--perms", "1777", "--tmpfs", "/tmp", *folders, *system(), *binds, "--",
         "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--pdeathsig=KILL", "--", *inner,
     ]  # fmt: skip
 
@@ -377,6 +378,14 @@ def seconds_without_a_core(pid):
         return 0.0
 
 
+def runs(pid):
+    """Whether there is such a process, which has not ended."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
 class Cgroup:
     """A control group of its own for a room, in version 1 or 2, with bounds on memory and processes.
 
@@ -413,7 +422,7 @@ class Cgroup:
         """Remove the groups of graders that were killed."""
         for part in cls.parts():
             for left in (cls.ROOT / part).glob("distributed-ml-course-*"):
-                if not psutil.pid_exists(int(left.name.split("-")[3])):
+                if not runs(int(left.name.split("-")[3])):
                     with contextlib.suppress(OSError):
                         left.rmdir()
 
