@@ -8,11 +8,9 @@ from pathlib import Path
 
 from traitlets.config import PyFileConfigLoader
 
-from autograder import build, steps
+from autograder import build, page, steps
 from course.errors import Problem
 from course.hand_in import COLLECTED
-
-TEMPLATES = Path(__file__).parent / "templates"
 
 CONFIG = '''"""This class's nbgrader configuration: what it does not say is nbgrader's default."""
 
@@ -56,7 +54,9 @@ def configure(c, root):
     ]
     c.FileNameCollectorPlugin.named_regexp = COLLECTED  # zip_collect knows the files that `course hand-in` writes
     c.HTMLExporter.template_name = "feedback"
-    c.HTMLExporter.extra_template_basedirs = [str(TEMPLATES)]
+    c.HTMLExporter.extra_template_basedirs = [str(page.TEMPLATES)]
+    c.HTMLExporter.filters = {"plain": page.plain, "points": page.points}
+    c.ExportApp.plugin_class = "autograder.tables.Grades"
 
 
 class Classroom:
@@ -131,9 +131,9 @@ class Classroom:
 
     def export(self):
         """Write grades.csv as `nbgrader export` does; returns its path."""
-        from nbgrader.plugins import CsvExportPlugin
+        from autograder.tables import Grades
 
         path = self.root / "grades.csv"
         with self.gradebook() as book:
-            CsvExportPlugin(to=str(path)).export(book)
+            Grades(to=str(path)).export(book)
         return path

@@ -7,7 +7,7 @@ comments from the gradebook as nbgrader's own step does; writes nothing.
 from nbgrader.preprocessors import GetGrades
 from pygments.formatters import HtmlFormatter
 
-from autograder import text
+from autograder import page, text
 
 
 class Page(GetGrades):
@@ -31,8 +31,9 @@ class Page(GetGrades):
             "score": sum(grade["score"] or 0 for grade in graded),
             "points": sum(grade["points"] for grade in graded),
             "by_hand": sum(grade["points"] for grade in graded if grade["score"] is None),
+            "remarks": nb.metadata.get("course", {}).get("remarks", []),
             # black and white with weight and slant: legible for everyone, on paper too
-            "css": HtmlFormatter(style="bw").get_style_defs(".highlight"),
+            "style": page.STYLE + HtmlFormatter(style="bw").get_style_defs(".highlight"),
         }
         return nb, resources
 
