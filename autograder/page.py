@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader
 
 TEMPLATES = Path(__file__).parent / "templates"
 STYLE = (TEMPLATES / "style.css").read_text()
-MOST = 4000  # characters of one text
+MOST = 2000  # characters of one text
 # ANSI's escape sequences, then what draws nothing, moves the cursor or turns the direction of reading round
 ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?")
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")

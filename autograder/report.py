@@ -18,6 +18,7 @@ from autograder import answers, feedback, page, similarity, tables, text
 from course import plots
 
 MOST_HINTS = 6  # of one check
+MOST_CHARACTERS_OF_HINT = 400
 MOST_NAMES = 30  # in one line
 MOST_LINES = 40  # of a passage, and characters of its lines
 MOST_CHARACTERS = 160
@@ -30,16 +31,19 @@ def write(classroom):
     with classroom.gradebook() as book:
         labs = {lab.name: read(classroom, book, lab) for lab in book.assignments}
     for lab, hand_ins in labs.items():
-        if hand_ins:
-            source, release = (notebook(classroom.root / step / lab / f"{lab}.ipynb") for step in ("source", "release"))
-            (folder / lab).mkdir(parents=True, exist_ok=True)
-            tasks = {
-                task["name"]: [text.nbgrader(cell)["grade_id"] for cell in task["graded"]]
-                for task in feedback.tasks_of(source.cells)
-            }
-            tables.write_tasks(folder / lab / "tasks.csv", tasks, hand_ins)
-            (folder / lab / "summary.html").write_text(summary(lab, tasks, hand_ins, release))
-            (folder / lab / "similarity.html").write_text(look_alikes(lab, hand_ins, source, release))
+        paths = [classroom.root / step / lab / f"{lab}.ipynb" for step in ("source", "release")]
+        if not hand_ins or not all(path.is_file() for path in paths):
+            continue  # nobody handed it in, or it is an assignment of another make
+        source, release = map(notebook, paths)
+        tasks = {
+            task["name"]: [text.nbgrader(cell)["grade_id"] for cell in task["graded"]]
+            for task in feedback.tasks_of(source.cells)
+        }
+        (folder / lab).mkdir(parents=True, exist_ok=True)
+        tables.write_tasks(folder / lab / "tasks.csv", tasks, hand_ins)
+        (folder / lab / "summary.html").write_text(summary(lab, tasks, hand_ins, release), encoding="utf-8")
+        page_of_pairs = look_alikes(lab, hand_ins, source, release)
+        (folder / lab / "similarity.html").write_text(page_of_pairs, encoding="utf-8")
     return folder
 
 
@@ -137,10 +141,12 @@ def summary(lab, tasks, hand_ins, release):
         mean=statistics.fmean(totals),
         median=statistics.median(totals),
         waiting=sum(any(points.waits for points in hand_in.points.values()) for hand_in in hand_ins),
+        late=sum(hand_in.penalty > 0 for hand_in in hand_ins),
         unsafe=sum(bool(hand_in.run.get("unsafe")) for hand_in in hand_ins),
-        distribution=picture(plots.histogram(totals, x="points", title="Points of a hand-in", ends=(0, most))),
+        distribution=picture(
+            plots.histogram(totals, x="points", y="hand-ins", title="Points of a hand-in", ends=(0, most))
+        ),
         outcomes=picture(plots.shares(shares, OUTCOMES, x="hand-ins", title="What became of each task")),
-        columns=OUTCOMES,
         tasks=rows,
         hints=hints(tasks, hand_ins, empty),
         runs=runs(hand_ins),
@@ -196,8 +202,8 @@ def hints(tasks, hand_ins, empty):
                 continue
             said = [output["evalue"] for output in cell.outputs if output["output_type"] == "error"][:1]
             for hint in said:
-                hint = " ".join(page.plain(hint, 600).split())
-                alike = re.sub(r"#(?:[ ,;]+#)+", "# #", NUMBER.sub("#", hint))[:300]
+                hint = " ".join(page.plain(hint, MOST_CHARACTERS_OF_HINT).split())
+                alike = re.sub(r"#(?:[ ,;]+#)+", "# #", NUMBER.sub("#", hint))
                 found[name].setdefault(alike, []).append(hint)
     checks = []
     for name, groups in found.items():
@@ -218,11 +224,12 @@ def worded(group):
     if not others:
         return {"text": most, "example": None}
     numbers = [NUMBER.findall(hint) for hint in group]
-    if len({len(each) for each in numbers}) > 1:
-        return {"text": most, "example": f"{count} times in these words, else with other numbers"}
+    example = f"most often, {count} times: {most}" if count > 1 else f"for example: {most}"
+    if len({len(each) for each in numbers}) > 1:  # arrays of several lengths
+        return {"text": NUMBER.sub("…", most), "example": example}
     equal = iter([len(set(column)) == 1 for column in zip(*numbers, strict=True)])
     shown = NUMBER.sub(lambda match: match[0] if next(equal) else "…", most)
-    return {"text": shown, "example": f"most often ({count} times): {most}"}
+    return {"text": shown, "example": example}
 
 
 MEASURED = [
@@ -245,7 +252,7 @@ def runs(hand_ins):
                 "sum": sum(values) if key != "peak_memory" else None,
                 "median": statistics.median(values),
                 "highest": sorted(known, reverse=True)[:3],
-                "picture": picture(plots.histogram(values, x=name, title=f"Runs of hand-ins: {name}")),
+                "picture": picture(plots.histogram(values, x=name, y="hand-ins", title=f"Runs: {name}")),
             })  # fmt: skip
     return rows
 
@@ -266,7 +273,8 @@ def remarks(hand_ins):
 
 def look_alikes(lab, hand_ins, source, release):
     """The similarity report of one lab, as HTML."""
-    given = [cell.source for cell in [*source.cells, *release.cells] if cell.cell_type == "code"]
+    given = [cell.source for cell in release.cells if cell.cell_type == "code"]
+    given += [cell.source for cell in source.cells if text.is_task(cell)]
     given += [answer.source for answer in answers.answers(lab) if answer.right]
     pairs, more = similarity.compare(
         {hand_in.student: students_code(hand_in.cells) for hand_in in hand_ins}, [("", each) for each in given]
@@ -277,7 +285,8 @@ def look_alikes(lab, hand_ins, source, release):
 
 def students_code(cells):
     """(name, source) of the cells in which students wrote code."""
-    theirs = [cell for cell in cells if cell.cell_type == "code" and (text.is_task(cell) or not text.nbgrader(cell))]
+    own = [cell for cell in cells if cell.cell_type == "code" and not text.is_measure(cell)]
+    theirs = [cell for cell in own if text.is_task(cell) or not text.nbgrader(cell)]
     return [(text.nbgrader(cell).get("grade_id", "a cell of their own"), cell.source) for cell in theirs]
 
 

@@ -185,24 +185,25 @@ def _ink(picture):
     return f"{upper:.0%} of its ink in the upper half, {left:.0%} in the left half"
 
 
-def histogram(values, *, x, title, ends=None):
+def histogram(values, *, x, y, title, ends=None):
     """Draw how often values of each size occur.
 
-    values: 1-D sequence of finite numbers. x: what they are, with the unit. ends: (lowest, highest) value of the axis
-    where these are known beforehand; at most 20 bars, a whole number wide where all values are whole and few.
+    values: 1-D sequence of finite numbers. x: what they are, with the unit. y: whose they are. ends: (lowest, highest)
+    value of the axis where these are known beforehand. At most 20 bars.
     Returns a Plot, which says so where there are no values.
     """
     values = np.asarray(values, dtype=float)
     if len(values) == 0:
         return _nothing(title, "there are no values.")
     low, high = (values.min(), values.max()) if ends is None else (min(ends[0], *values), max(ends[1], *values))
-    whole = (values == np.round(values)).all() and high - low <= 20
-    if whole or high == low:
-        edges = np.arange(np.floor(low), np.floor(high) + 2) - 0.5
+    whole = (np.array([*values, low, high]) % 1 == 0).all()
+    if whole or high == low:  # bars that hold equally many whole numbers each
+        width = np.ceil((high - low + 1) / 20)
+        edges = np.arange(low, high + width + 1, width) - 0.5
     else:
         edges = np.linspace(low, high, 1 + min(20, max(5, len(values) // 3)))
     counts, _ = np.histogram(values, edges)
-    figure, axes = _figure(x, "how many", title)
+    figure, axes = _figure(x, y, title)
     figure.set_size_inches(6, 3.4)
     axes.bar(edges[:-1], counts, np.diff(edges), align="edge", color=COLOURS[0], edgecolor="white")
     axes.grid(False, axis="x")
@@ -213,11 +214,11 @@ def histogram(values, *, x, title, ends=None):
     if len(values) == 1:
         return Plot(figure, f"{_sentence(title)} {_capital(x)}: one value, {number(values[0])}.")
     quarters = [number(value) for value in np.quantile(values, [0.25, 0.5, 0.75])]
-    return Plot(
-        figure,
-        f"{_sentence(title)} {_capital(x)}: {len(values)} values from {number(values.min())} to "
-        f"{number(values.max())}, mean {number(values.mean())}, median {quarters[1]}, the middle half from {quarters[0]} to {quarters[2]}.",
+    told = (
+        f"{len(values)} values from {number(values.min())} to {number(values.max())}, mean {number(values.mean())}, "
+        f"median {quarters[1]}, the middle half from {quarters[0]} to {quarters[2]}"
     )
+    return Plot(figure, f"{_sentence(title)} {_capital(x)}: {told}.")
 
 
 def shares(rows, kinds, *, x, title):
