@@ -184,7 +184,7 @@ def picture(plot):
     return plot._repr_mimebundle_()["text/html"]
 
 
-NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?\b(?!\w)", re.IGNORECASE)
+NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?(?!\w)", re.IGNORECASE)
 
 
 def hints(tasks, hand_ins, empty):

@@ -2,7 +2,7 @@
 
 Code is read as tokens in which names are all alike and comments, strings' contents and layout are gone. Fingerprints
 are chosen by winnowing (Schleimer, Wilkerson and Aiken, "Winnowing: local algorithms for document fingerprinting",
-SIGMOD 2003), so that a run of K + WINDOW - 1 equal tokens is always found; from there a passage is followed to both
+SIGMOD 2003), so that a run of SURE equal tokens is always found; from there a passage is followed to both
 ends. What the lab gives and what its own answers have does not count; the rest counts less, the more of the class have
 it. (copydetect winnows too, but compares each pair by coverage alone, blind to what a class has in common, and its page
 needs a network.) Reads and writes no files.
@@ -19,6 +19,7 @@ from pygments.token import Comment, Name, Number, String, Text
 
 K = 12  # tokens of one fingerprint; a line of code has about eight
 WINDOW = 5
+SURE = K + WINDOW - 1  # tokens in common that are always found; whether fewer are is chance, so they do not count
 LEAST = 40  # weighted tokens that two hand-ins must have in common to be shown
 MOST_TOKENS = 20_000  # of one hand-in
 MOST_PAIRS = 40
@@ -174,7 +175,9 @@ def pair_of(left, right, left_places, right_places, rarity):
             continue
         first = free.index(True)
         a, b, length = a + first, b + first, [*free[first:], False].index(False)
-        weights = [rarity.get(gram, 0.0) for gram in left.grams[a : max(a, a + length - K + 1)] if gram]
+        if length < SURE:
+            continue
+        weights = [rarity.get(gram, 0.0) for gram in left.grams[a : a + length - K + 1] if gram]
         if weights:
             mine = set(range(a, a + length))
             taken |= mine
