@@ -22,13 +22,13 @@ def folder(mini, graded_class):
     room, copied = graded_class, own(1, 20)
     room.put("ann", mini.hand_in(why="Because."), score=1.5, run=RUN | {"seconds": 61.0, "unsafe": True})
     room.put("bob", mini.hand_in(why="So."), {"add-check": "add(1, 2) is 3, yours gives 4"}, run=RUN)
-    room.put("cem", mini.hand_in(add=copied), {"add-check": "add(1, 2) is 3, yours gives -1.5"}, run="{ cut off")
+    room.put("cem", mini.hand_in(add=copied), {"add-check": "add(1, 2) is 3, yours gives -1.5"}, 0, run="{ cut off")
     eve = mini.hand_in(
         add=HOSTILE + copied, descend=next(cell.source for cell in mini.release.cells if cell.id == "descend")
     )
     hints = {"add-check": SCRIPT + HOSTILE + "x" * 100_000, "descend-check": "this task is still empty"}
     noted = RUN | {"remarks": [f"add: {SCRIPT}"], "seconds": "NaN"}
-    room.put("=cmd|' /C calc'!A0", eve, hints, first_name='@SUM("1"), Jr', last_name=SCRIPT, run=noted)
+    room.put("=cmd|' /C calc'!A0", eve, hints, 0, first_name='@SUM("1"), Jr', last_name=SCRIPT, run=noted)
     empty = dict.fromkeys(("add-check", "descend-check"), "this task is still empty")
     room.put("-dan", mini.release, empty, score=0, remarks=["it is not a notebook"])
     return report.write(room)
