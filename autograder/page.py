@@ -18,10 +18,14 @@ CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2
 
 
 def plain(value, most=MOST):
-    """The text of `value` without control characters, and cut, which it then says, after `most` characters."""
+    """The text of `value` without control characters, and cut, which it then says, after `most` characters.
+
+    Without long stretches of nothing too: they are no use, and what colours code takes minutes over them.
+    """
     content = str(value).replace("\r\n", "\n")
     left_out = len(content) - most
     content = CONTROLS.sub("\N{REPLACEMENT CHARACTER}", ESCAPES.sub("", content[:most]))
+    content = re.sub(r"\n{4,}", "\n\n\n", "\n".join(map(str.rstrip, content.split("\n"))))
     return f"{content} … ({left_out:,} more characters)" if left_out > 0 else content
 
 

@@ -29,12 +29,13 @@ def write(classroom):
     """Write the reports of every lab that somebody handed in; returns the folder that they are in."""
     folder = classroom.root / "reports"
     with classroom.gradebook() as book:
-        labs = {lab.name: read(classroom, book, lab) for lab in book.assignments}
-    for lab, hand_ins in labs.items():
+        labs = [lab.name for lab in book.assignments if lab.submissions]
+    for lab in labs:
         paths = [classroom.root / step / lab / f"{lab}.ipynb" for step in ("source", "release")]
-        if not hand_ins or not all(path.is_file() for path in paths):
-            continue  # nobody handed it in, or it is an assignment of another make
+        if not all(path.is_file() for path in paths):
+            continue  # an assignment of another make
         source, release = map(notebook, paths)
+        hand_ins = read(classroom, lab)
         tasks = {
             task["name"]: [text.nbgrader(cell)["grade_id"] for cell in task["graded"]]
             for task in feedback.tasks_of(source.cells)
@@ -86,30 +87,36 @@ def is_work(cell):
     return text.is_task(cell) or text.is_answer(cell)
 
 
-def read(classroom, book, lab):
-    """The hand-ins of a lab (nbgrader's Assignment), by student."""
+def read(classroom, lab):
+    """The hand-ins of a lab, by student."""
+    with classroom.gradebook() as book:
+        submissions = book.find_assignment(lab).submissions
+        points, hand_ins = points_of(book, [submission.id for submission in submissions]), []
+        for submission in submissions:
+            student, penalty = submission.student, submission.late_submission_penalty or 0.0
+            names = (student.id, student.last_name, student.first_name)
+            hand_ins.append(HandIn(*names, points.get(submission.id, {}), penalty))
+    for hand_in in hand_ins:
+        path = classroom.root / "autograded" / hand_in.student / lab / f"{lab}.ipynb"
+        if path.is_file():
+            graded = notebook(path)
+            hand_in.cells, hand_in.remarks = graded.cells, list(graded.metadata.get("course", {}).get("remarks", []))
+        hand_in.run = noted(classroom.root / "examined" / lab / f"{hand_in.student}.json")
+        hand_in.remarks += [remark for remark in hand_in.run.get("remarks", []) if remark not in hand_in.remarks]
+    return sorted(hand_ins, key=lambda hand_in: hand_in.student)
+
+
+def points_of(book, submissions):
+    """id of a submission -> grade_id -> Points."""
     from nbgrader.api import BaseCell, Grade, SubmittedNotebook
 
     points = {}
     query = book.db.query(SubmittedNotebook.assignment_id, BaseCell.name, Grade, Grade.score, Grade.max_score)
     query = query.join(Grade, Grade.notebook_id == SubmittedNotebook.id).join(BaseCell, BaseCell.id == Grade.cell_id)
-    ids = [submission.id for submission in lab.submissions]
-    for submission, cell, grade, score, most in query.filter(SubmittedNotebook.assignment_id.in_(ids)):
+    for submission, cell, grade, score, most in query.filter(SubmittedNotebook.assignment_id.in_(submissions)):
         waits = most if grade.needs_manual_grade and grade.manual_score is None else 0.0
         points.setdefault(submission, {})[cell] = Points(score, most, waits)
-    hand_ins = []
-    for submission in lab.submissions:
-        student = submission.student
-        hand_in = HandIn(student.id, student.last_name, student.first_name, points.get(submission.id, {}))
-        hand_in.penalty = submission.late_submission_penalty or 0.0
-        path = classroom.root / "autograded" / student.id / lab.name / f"{lab.name}.ipynb"
-        if path.is_file():
-            graded = notebook(path)
-            hand_in.cells, hand_in.remarks = graded.cells, list(graded.metadata.get("course", {}).get("remarks", []))
-        hand_in.run = noted(classroom.root / "examined" / lab.name / f"{student.id}.json")
-        hand_in.remarks += [remark for remark in hand_in.run.get("remarks", []) if remark not in hand_in.remarks]
-        hand_ins.append(hand_in)
-    return sorted(hand_ins, key=lambda hand_in: hand_in.student)
+    return points
 
 
 def notebook(path):

@@ -21,7 +21,7 @@ K = 12  # tokens of one fingerprint; a line of code has about eight
 WINDOW = 5
 SURE = K + WINDOW - 1  # tokens in common that are always found; whether fewer are is chance, so they do not count
 LEAST = 40  # weighted tokens that two hand-ins must have in common to be shown
-MOST_TOKENS = 20_000  # of one hand-in
+MOST_TOKENS = 10_000  # of one hand-in
 MOST_PAIRS = 40
 MOST_PASSAGES = 8  # of one pair
 GAP = 8  # tokens; passages that lie no further apart are shown as one
@@ -70,10 +70,13 @@ class Code:
 
 def tokens_of(source, most):
     """[(token, line)]: names as V, except built-in ones and attributes; strings as S; no comments, no layout."""
-    source = source.replace("\r\n", "\n")[: 20 * most]
-    found, line, before = [], 1, 0
-    for at, kind, text in PythonLexer().get_tokens_unprocessed(source):
-        line, before = line + source.count("\n", before, at), at
+    lines = source.replace("\r\n", "\n")[: 20 * most].split("\n")
+    # the lexer is slow on many empty lines
+    written = [(number, line.rstrip()) for number, line in enumerate(lines, 1) if line.strip()]
+    code = "\n".join(line for _, line in written)
+    found, line, before = [], 0, 0
+    for at, kind, text in PythonLexer().get_tokens_unprocessed(code):
+        line, before = line + code.count("\n", before, at), at
         if kind in Comment or kind in String.Doc or (kind in Text and not text.strip()) or text == ";":
             continue
         last = found[-1][0] if found else ""
@@ -86,7 +89,7 @@ def tokens_of(source, most):
         if text in (")", "]", "}") and last == ",":
             found.pop()  # a formatter's comma
         if text != "S" or last != "S":
-            found.append((text, line))
+            found.append((text, written[line][0]))
         if len(found) >= most:
             break
     return found
