@@ -14,8 +14,6 @@ from autograder import build, steps
 from course.errors import Problem
 from course.hand_in import COLLECTED
 
-TEMPLATES = Path(__file__).parent / "templates"
-
 CONFIG = '''"""This class's nbgrader configuration: what it does not say is nbgrader's default."""
 
 from pathlib import Path
@@ -51,14 +49,13 @@ def configure(c, root):
         f"{nbgrader}.AssignLatePenalties",
         f"{nbgrader}.CheckCellMetadata",
     ]
-    c.GenerateFeedback.exporter_class = "nbconvert.exporters.HTMLExporter"
+    c.GenerateFeedback.exporter_class = "autograder.feedback.Exporter"
     c.GenerateFeedback.preprocessors = [
         f"{nbgrader}.ClearHiddenTests",
         "autograder.feedback.Page",
     ]
     c.FileNameCollectorPlugin.named_regexp = COLLECTED  # zip_collect knows the files that `course hand-in` writes
-    c.HTMLExporter.template_name = "feedback"
-    c.HTMLExporter.extra_template_basedirs = [str(TEMPLATES)]
+    c.ExportApp.plugin_class = "autograder.tables.Grades"
 
 
 class Classroom:
@@ -165,9 +162,9 @@ class Classroom:
 
     def export(self):
         """Write grades.csv as `nbgrader export` does; returns its path."""
-        from nbgrader.plugins import CsvExportPlugin
+        from autograder.tables import Grades
 
         path = self.root / "grades.csv"
         with self.gradebook() as book:
-            CsvExportPlugin(to=str(path)).export(book)
+            Grades(to=str(path)).export(book)
         return path

@@ -4,10 +4,20 @@ A step of `nbgrader generate_feedback`, after hidden tests have been taken out o
 comments from the gradebook as nbgrader's own step does; writes nothing.
 """
 
+from nbconvert.exporters import HTMLExporter
 from nbgrader.preprocessors import GetGrades
 from pygments.formatters import HtmlFormatter
+from traitlets import Dict, List, Unicode
 
-from autograder import text
+from autograder import page, text
+
+
+class Exporter(HTMLExporter):
+    """Makes the page by the course's template, while formgrader's own pages keep theirs."""
+
+    template_name = Unicode("feedback").tag(config=True, affects_template=True)
+    extra_template_basedirs = List([str(page.TEMPLATES)]).tag(config=True, affects_environment=True)
+    filters = Dict({"plain": page.plain, "points": page.points}).tag(config=True)
 
 
 class Page(GetGrades):
@@ -31,8 +41,9 @@ class Page(GetGrades):
             "score": sum(grade["score"] or 0 for grade in graded),
             "points": sum(grade["points"] for grade in graded),
             "by_hand": sum(grade["points"] for grade in graded if grade["score"] is None),
+            "remarks": nb.metadata.get("course", {}).get("remarks", []),
             # black and white with weight and slant: legible for everyone, on paper too
-            "css": HtmlFormatter(style="bw").get_style_defs(".highlight"),
+            "style": page.STYLE + HtmlFormatter(style="bw").get_style_defs(".highlight"),
         }
         return nb, resources
 
