@@ -10,7 +10,7 @@ from pathlib import Path
 
 from traitlets.config import PyFileConfigLoader
 
-from autograder import build, steps
+from autograder import build, page, steps
 from course.errors import Problem
 from course.hand_in import COLLECTED
 
@@ -49,11 +49,14 @@ def configure(c, root):
         f"{nbgrader}.AssignLatePenalties",
         f"{nbgrader}.CheckCellMetadata",
     ]
-    c.GenerateFeedback.exporter_class = "autograder.feedback.Exporter"
+    c.GenerateFeedback.exporter_class = "autograder.feedback.PageExporter"
     c.GenerateFeedback.preprocessors = [
         f"{nbgrader}.ClearHiddenTests",
         "autograder.feedback.Page",
     ]
+    c.PageExporter.template_name = "feedback"
+    c.PageExporter.extra_template_basedirs = [str(page.TEMPLATES)]
+    c.PageExporter.filters = {"plain": page.plain, "points": page.points}
     c.FileNameCollectorPlugin.named_regexp = COLLECTED  # zip_collect knows the files that `course hand-in` writes
     c.ExportApp.plugin_class = "autograder.tables.Grades"
 

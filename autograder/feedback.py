@@ -7,17 +7,12 @@ comments from the gradebook as nbgrader's own step does; writes nothing.
 from nbconvert.exporters import HTMLExporter
 from nbgrader.preprocessors import GetGrades
 from pygments.formatters import HtmlFormatter
-from traitlets import Dict, List, Unicode
 
 from autograder import page, text
 
 
-class Exporter(HTMLExporter):
-    """Makes the page by the course's template, while formgrader's own pages keep theirs."""
-
-    template_name = Unicode("feedback").tag(config=True, affects_template=True)
-    extra_template_basedirs = List([str(page.TEMPLATES)]).tag(config=True, affects_environment=True)
-    filters = Dict({"plain": page.plain, "points": page.points}).tag(config=True)
+class PageExporter(HTMLExporter):
+    """A name of its own in the class's configuration, so that formgrader's pages keep their own template."""
 
 
 class Page(GetGrades):
