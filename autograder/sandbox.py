@@ -34,6 +34,7 @@ MEMORY = 4 * 2**30  # bytes for the room, files in memory among them
 HOME_SIZE = 512 * 2**20  # bytes each for home, /tmp and /dev/shm
 PROCESSES = 1024  # threads count too
 START_SECONDS = 20
+PROGRAMS = {"bwrap": "bubblewrap", "prlimit": "util-linux", "setpriv": "util-linux", "unshare": "util-linux"}
 TICK = 0.25  # seconds between two looks at what a room uses
 PATIENCE = 4  # a room's clock runs at least this many times slower than the wall's
 GRACE_SECONDS = 3  # for processes that clear up after themselves
@@ -66,14 +67,16 @@ def missing():
     """Why there can be no sandbox here, one sentence; "" where there can."""
     if sys.platform != "linux":
         return "a sandbox needs Linux."
-    for program, package in (("bwrap", "bubblewrap"), ("prlimit", "util-linux"), ("setpriv", "util-linux")):
+    for program, package in PROGRAMS.items():
         if shutil.which(program) is None:
             return f"{program} was not found: install the package {package}."
-    tried = subprocess.run(
-        enclosed([sys.executable, "-c", "import course"]), capture_output=True, text=True, stdin=subprocess.DEVNULL
-    )
-    if tried.returncode:
-        reason = (tried.stderr.strip().splitlines() or [f"status {tried.returncode}"])[-1]
+    with tempfile.TemporaryFile("w+") as said:  # a pipe would be held open by what bubblewrap leaves when it fails
+        options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": said}
+        status = subprocess.call(enclosed([sys.executable, "-c", "import course"]), timeout=START_SECONDS, **options)
+        said.seek(0)
+        lines = said.read().strip().splitlines()
+    if status:
+        reason = lines[-1] if lines else f"status {status}"
         return f"bubblewrap is there and fails ({reason}): see whether this machine allows user namespaces."
     return ""
 
@@ -105,15 +108,17 @@ def enclosed(command, user=STUDENT, descriptors=()):
     ]  # fmt: skip
     if os.geteuid() != 0:
         return inner
-    # What root can see others may not, so it is brought first to where the user without rights finds it; all that is
-    # root's in there ends with one process, which a process without rights could not see to.
+    # What root can see others may not, so it is brought first to where the user without rights finds it, in a process
+    # namespace of root's: nobody inside could end what is left there when the grader is killed.
     sources = [*paths(), *fonts(), str(ETC)]
     binds = [option for path in sources for option in ("--ro-bind", path, path)]
     parents = {str(parent): None for path in sources for parent in reversed(Path(path).parents[:-1])}
     folders = [option for parent in ["/etc", *parents] for option in ("--perms", "755", "--dir", parent)]
     return [
-        "bwrap", "--die-with-parent", "--unshare-pid", "--bind", "/proc", "/proc", "--dev", "/dev",
-        "--perms", "1777", "--tmpfs", "/tmp", *folders, *system(), *binds, "--",
+        "setpriv", "--pdeathsig=KILL", "--",
+        "unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--",
+        "bwrap", "--die-with-parent", "--bind", "/proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp",
+        *folders, *system(), *binds, "--",
         "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--pdeathsig=KILL", "--", *inner,
     ]  # fmt: skip
 
