@@ -107,8 +107,10 @@ def enclosed(command, user=STUDENT, descriptors=()):
     sources = [*paths(), *fonts()]
     parents = {str(parent): None for path in sources for parent in reversed(Path(path).parents[:-1])}
     folders = [option for parent in ["/etc", *parents] for option in ("--perms", "755", "--dir", parent)]
+    # Its first process is root and may kill only root: with a room of processes of its own, all below end with it.
     return [
-        "bwrap", "--die-with-parent", "--bind", "/proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp",
+        "bwrap", "--die-with-parent", "--unshare-pid",
+        "--bind", "/proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp",
         *folders, *system(), *[option for path in sources for option in ("--ro-bind", path, path)], "--",
         "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--pdeathsig=KILL", "--", *inner,
     ]  # fmt: skip
@@ -238,7 +240,7 @@ class Sandbox(Room):
         with self.process.stdin as go:
             go.write(b"\n")
         with os.fdopen(status) as lines:
-            self.inside = json.loads(lines.readline() or "{}").get("child-pid")
+            self.inside = self.first_process() if lines.readline() else None
         self.watcher = threading.Thread(target=self.watch, daemon=True)
         self.watcher.start()
         if self.inside is None:
@@ -248,6 +250,13 @@ class Sandbox(Room):
         self.wait_for(place)
         self.kernel = psutil.Process(self.inside).children()[0].pid
         return connection_info(place, key)
+
+    def first_process(self):
+        """The pid, as it is out here, of the room's first process, whose end is that of all others."""
+        process = psutil.Process(self.process.pid)
+        for _ in range(3 if os.geteuid() == 0 else 1):  # bubblewrap, its first process, bubblewrap as the other user
+            process = process.children()[0]
+        return process.pid
 
     def cause(self):
         """As in every room; too much memory is said."""
