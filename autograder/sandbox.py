@@ -228,6 +228,7 @@ class Sandbox(Room):
         command = enclosed([sys.executable, *LAUNCH, file], STUDENT + os.getpid() % 4096, more)
         self.process = subprocess.Popen(
             ["sh", "-c", 'read _ && exec "$@"', "sh", *command],  # it waits until it is in its cgroup
+            env={"PATH": os.environ.get("PATH", os.defpath)},  # that of a room's first process can be read inside
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

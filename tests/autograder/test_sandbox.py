@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from autograder import sandbox
+from autograder.kernel import Kernel
 
 pytestmark = pytest.mark.skipif(bool(sandbox.missing()) and os.environ.get("CI") != "true", reason=sandbox.missing())
 
@@ -44,3 +45,11 @@ def test_a_room_ends_with_a_grader_that_is_killed(number):
     for pid in left:
         os.kill(int(pid), signal.SIGKILL)
     assert not left
+
+
+def test_nothing_of_the_graders_environment_can_be_read_in_a_room(monkeypatch):
+    monkeypatch.setenv("SECRET", "of the grader's")
+    with Kernel() as kernel:
+        look = "from pathlib import Path\nprint([path.read_text() for path in Path('/proc').glob('[0-9]*/environ')])"
+        (shown,) = kernel.run(look, 30)
+    assert "PATH" in shown.text and "SECRET" not in shown.text
