@@ -8,6 +8,8 @@ import builtins
 import contextlib
 import io
 import re
+import signal
+import threading
 import types
 import warnings
 
@@ -25,6 +27,7 @@ IN_THE_KERNEL = {"cluster", "comm", "horovod", "spmd"}  # modules of `course` th
 ERRORS = {"Problem": Problem, "RunFailed": RunFailed}  # errors of the course that a check may expect
 MESSAGE = 4000  # characters of an error's text
 MOST_CALLS = 5000  # of the check's functions, under way at once: one a simulated rank
+TICK = 1  # seconds between two looks at the time that a check takes on its own
 
 
 class StudentError(Exception):
@@ -42,6 +45,10 @@ class StudentError(Exception):
         return self.message
 
 
+class Endless(Exception):
+    """The check's own code did not finish in its time."""
+
+
 def run_check(source, kernel, seconds):
     """Run the check cell `source` against `kernel`.
 
@@ -50,7 +57,7 @@ def run_check(source, kernel, seconds):
     """
     link = Link(kernel, kernel.clock() + seconds)
     try:
-        with quiet():
+        with quiet(), link.on_time():
             exec(compile(source, "check", "exec"), Names(link))
     except StudentError as error:
         return told(error)
@@ -58,6 +65,11 @@ def run_check(source, kernel, seconds):
         return str(error) or "a condition of the check does not hold."
     except TimeUp:
         return f"your code did not finish within {seconds:g} seconds: does a loop never end?"
+    except Endless:
+        return (
+            f"the check could not finish within {seconds:g} seconds with what your code gave it: "
+            "is a number or a length far too large?"
+        )
     except NameError as error:
         return (
             f"`{error.name}` is not defined: its cell is empty, was deleted or raised an error."
@@ -128,6 +140,32 @@ class Link:
         self.kernel, self.deadline = kernel, deadline
         self.callbacks, self.raised = {}, None
         self.calls = {}  # number -> the green thread of one call of a function of the check's
+        self.checking = False  # whether the check's own code runs now, and not a request
+
+    @contextlib.contextmanager
+    def on_time(self):
+        """Raise Endless in the check's own code when it is past the deadline (in the main thread: signals come there).
+
+        A request has an end of its own, and what it leaves half done could not be used any more.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def look(_, frame):
+            mine = frame.f_code.co_filename in (__file__, contextlib.__file__)  # on its way into a request, or out
+            if self.checking and not mine and self.kernel.clock() > self.deadline:
+                raise Endless
+
+        before = signal.signal(signal.SIGALRM, look)
+        signal.setitimer(signal.ITIMER_REAL, TICK, TICK)
+        try:
+            self.checking = True
+            yield
+        finally:
+            self.checking = False
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
 
     def ask(self, do, *operands):
         """The value of one operation in the kernel; raises StudentError for what the student's code raised."""
@@ -136,7 +174,11 @@ class Link:
         if here in self.calls.values():  # the kernel waits for this call back and takes the question in its place
             text = here.parent.switch(question)
         else:
-            text = self.kernel.ask(question, self.deadline, self.call_back)
+            self.checking = False
+            try:
+                text = self.kernel.ask(question, self.deadline, self.call_back)
+            finally:
+                self.checking = True
             if self.raised is not None:  # an error of the check's own function, passed through the student's code
                 error, self.raised = self.raised, None
                 raise error
@@ -181,7 +223,9 @@ class Link:
         if number not in self.calls:
             self.calls[number] = greenlet.greenlet(self.carry_out)
         call = self.calls[number]
+        self.checking = True
         reply = call.switch(text)
+        self.checking = False
         if call.dead:
             del self.calls[number]
         return reply
