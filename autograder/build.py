@@ -66,23 +66,26 @@ def student_version(name, solution):
         source = Path(root, "source", name, f"{name}.ipynb")
         source.parent.mkdir(parents=True)
         source.write_bytes(to_bytes(solution))
-        release_step(Path(root), name, no_database=True)
+        release_step(Path(root), name)
         notebook = nbformat.read(Path(root, "release", name, f"{name}.ipynb"), as_version=4)
     notebook.metadata = nbformat.from_dict(text.METADATA)
     return notebook
 
 
-def release_step(root, name, no_database):
-    """`nbgrader generate_assignment` for one lab of the course folder `root`."""
+def release_step(root, name, of_class=None):
+    """`nbgrader generate_assignment` for one lab of the course folder `root`.
+
+    of_class: the configuration of the class that this is, which has a gradebook; without it no database is touched.
+    """
     from nbgrader.converters import GenerateAssignment
     from nbgrader.coursedir import CourseDirectory
     from traitlets.config import Config
 
-    config = Config()
+    config = Config(of_class or {})
     config.CourseDirectory.root = str(root)
     config.CourseDirectory.assignment_id = name
-    config.GenerateAssignment.no_database = no_database
-    config.SaveCells.enabled = not no_database
+    config.GenerateAssignment.no_database = of_class is None
+    config.SaveCells.enabled = of_class is not None
     config.ClearSolutions.code_stub = {"python": STUB}
     config.ClearSolutions.text_stub = ANSWER_STUB
     try:

@@ -5,6 +5,7 @@ since its `nbgrader_config.py` calls `configure`. Writes only below the class's 
 """
 
 import contextlib
+import fcntl
 from pathlib import Path
 
 from traitlets.config import PyFileConfigLoader
@@ -77,6 +78,16 @@ class Classroom:
         self.coursedir = CourseDirectory(config=self.config)
         self.notes = []
 
+    @contextlib.contextmanager
+    def alone(self):
+        """Write into the class as the only one; raises Problem where another `course grade` does."""
+        with (self.root / ".lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise Problem(f"another `course grade` is at work in {self.root}: wait until it has ended.") from None
+            yield
+
     def gradebook(self):
         """nbgrader's gradebook of the class; a context manager."""
         from nbgrader.api import Gradebook
@@ -88,17 +99,26 @@ class Classroom:
         source = self.root / "source" / lab / f"{lab}.ipynb"
         content = build.to_bytes(build.solved(lab))
         known = source.exists()
-        if known and source.read_bytes() == content:
+        if known and source.read_bytes() == content and self.is_released(lab):
             return
+        before = source.read_bytes() if known else b""
         source.parent.mkdir(parents=True, exist_ok=True)
         source.write_bytes(content)
         try:
-            build.release_step(self.root, lab, no_database=False)
+            build.release_step(self.root, lab, self.config)
         except Problem:
             source.unlink()  # so that the next run tries again
             raise
-        if known:
+        if known and before != content:
             self.notes.append(f"{lab}: the class's copy was brought to the lab's present version.")
+
+    def is_released(self, lab):
+        """Whether release/ and the gradebook, which may have been changed for another, have the lab."""
+        from nbgrader.api import MissingEntry
+
+        with self.gradebook() as book, contextlib.suppress(MissingEntry):
+            return book.find_assignment(lab) is not None and (self.root / "release" / lab / f"{lab}.ipynb").exists()
+        return False
 
     def has(self, lab, student):
         """Whether the gradebook and the feedback have this hand-in."""

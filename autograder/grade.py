@@ -7,21 +7,18 @@ gets its fair points and a line.
 """
 
 import contextlib
-import copy
 import hashlib
 import json
 import os
-import re
-import shutil
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
 import nbformat
 from sqlalchemy.exc import OperationalError
 
-from autograder import sandbox, text, tidy, workers
+from autograder import intake, sandbox, tidy, workers
 from autograder.classroom import Classroom
 from course.errors import Problem
 
@@ -29,7 +26,7 @@ TRIES = 5  # to write into a gradebook that another program has locked, at most 
 
 
 def add_arguments(parser):
-    parser.add_argument("hand_ins", type=Path, metavar="HAND-INS", help="folder with STUDENT/NN-name/NN-name.ipynb")
+    parser.add_argument("hand_ins", type=Path, metavar="HAND-INS", help="a folder or archive: see README.md")
     parser.add_argument(
         "--class", dest="classroom", type=Path, required=True, metavar="CLASS", help="the class's folder"
     )
@@ -42,26 +39,27 @@ def add_arguments(parser):
 
 def run(args):
     """Grade everything in HAND-INS; returns 1 where a hand-in could not be graded at all."""
-    hand_ins, strays = find(args.hand_ins)
-    if not hand_ins and not strays:
-        raise Problem(f"there are no hand-ins in {args.hand_ins}: it should hold STUDENT/NN-name/NN-name.ipynb.")
+    intake.require(args.hand_ins, args.classroom)
     if not args.unsafe and args.profile is None:
         sandbox.require()
     classroom = Classroom(args.classroom)
-    for lab in sorted({hand_in.lab for hand_in in hand_ins}):
-        classroom.release(lab)
     say = (lambda text: None) if args.json else (lambda text: print(text, flush=True))
-    for note in classroom.notes:
-        say(note)
-    progress = Progress(len(hand_ins), say)
-    try:
-        for hand_in in grade(hand_ins, classroom, args):
-            progress.tell(hand_in)
-    except KeyboardInterrupt:
-        raise Problem("stopped; what is finished is kept: the same command goes on from here.") from None
+    with classroom.alone():
+        found, strays = intake.find(args.hand_ins, classroom)
+        hand_ins = [HandIn(**vars(hand_in)) for hand_in in found]
+        for lab in sorted({hand_in.lab for hand_in in hand_ins}):
+            classroom.release(lab)
+        for note in classroom.notes:
+            say(note)
+        progress = Progress(len(hand_ins), say)
+        try:
+            for hand_in in grade(hand_ins, classroom, args):
+                progress.tell(hand_in)
+        except KeyboardInterrupt:
+            raise Problem("stopped; what is finished is kept: the same command goes on from here.") from None
+        csv = classroom.export()
     for stray in strays:
         say(f"not graded: {stray}")
-    csv = classroom.export()
     failed = [hand_in for hand_in in hand_ins if hand_in.failed]
     if args.json:
         for hand_in in hand_ins:
@@ -92,13 +90,9 @@ class Progress:
 
 
 @dataclass
-class HandIn:
+class HandIn(intake.HandIn):
     """One student's notebook of one lab, and what became of it."""
 
-    student: str
-    lab: str
-    path: Path
-    remarks: list = field(default_factory=list)
     score: float = 0.0
     points: float = 0.0
     by_hand: float = 0.0
@@ -126,55 +120,6 @@ class HandIn:
         }
 
 
-def find(folder):
-    """(hand-ins, strays): what can be graded in `folder`, and a line for everything else in it."""
-    if not folder.is_dir():
-        raise Problem(f"{folder} is not a folder; it should hold STUDENT/NN-name/NN-name.ipynb.")
-    hand_ins, strays, taken = [], [], set()
-    for student in sorted(folder.iterdir()):
-        if student.name.startswith("."):
-            continue
-        if student.is_symlink() or not student.is_dir():
-            strays.append(f"{student.name}: not a student's folder (STUDENT/NN-name/NN-name.ipynb).")
-            continue
-        name, remarks = student_id(student.name, taken)
-        inside = sorted(path for path in student.iterdir() if not path.name.startswith("."))
-        if not inside:
-            strays.append(f"{student.name}: the folder is empty.")
-        for lab in inside:
-            if lab.name not in text.lab_names():
-                strays.append(f"{student.name}/{lab.name}: belongs to no lab ({', '.join(text.lab_names())}).")
-            elif lab.is_symlink() or not lab.is_dir():
-                strays.append(f"{student.name}/{lab.name}: is not a folder.")
-            else:
-                path, more = notebook_in(lab)
-                hand_ins.append(HandIn(name, lab.name, path, [*remarks, *more]))
-    return hand_ins, strays
-
-
-def student_id(name, taken):
-    """(id, remarks): the folder's name, without what nbgrader's paths and CSV cannot hold."""
-    plain = re.sub(r"[^\w.@+\- ]", "_", name).strip()[:100] or "_"
-    student, number = plain, 2
-    while student in taken:
-        student, number = f"{plain}-{number}", number + 1
-    taken.add(student)
-    return student, [] if student == name else [f"the folder '{name}' is graded as student '{student}'"]
-
-
-def notebook_in(folder):
-    """(path, remarks): the notebook that a lab's folder holds; a path that does not exist where there is none."""
-    wanted = folder / f"{folder.name}.ipynb"
-    found = sorted(path for path in folder.glob("*") if path.is_file() and path.suffix.lower() == ".ipynb")
-    if wanted in found:
-        others = [path.name for path in found if path != wanted]
-        return wanted, [f"{', '.join(others)} was not graded: {wanted.name} was"] if others else []
-    if not found:
-        return wanted, [f"there is no {wanted.name}"]
-    latest = max(found, key=lambda path: path.stat().st_mtime)
-    return latest, [f"{latest.name} was taken for {wanted.name}" + (", being the latest" if found[1:] else "")]
-
-
 def grade(hand_ins, classroom, args):
     """Grade into the class what is new, and yield each hand-in when its grade is there.
 
@@ -184,7 +129,7 @@ def grade(hand_ins, classroom, args):
     for hand_in in hand_ins:
         key = (hand_in.lab, hand_in.student)
         with said_of(hand_in):
-            bring_in(hand_in, classroom.root / "submitted" / hand_in.student / hand_in.lab)
+            intake.bring_in(hand_in, classroom.root / "submitted" / hand_in.student / hand_in.lab)
             wanted = version(hand_in, classroom, args.unsafe)
             kept = {} if args.again else examined(classroom, *key)
             if kept.get("version") != wanted:
@@ -282,57 +227,3 @@ def report(hand_in, classroom):
     graded = classroom.root / "autograded" / hand_in.student / hand_in.lab / f"{hand_in.lab}.ipynb"
     hand_in.remarks = list(nbformat.read(graded, as_version=4).metadata.course.remarks)
     hand_in.score, hand_in.points, hand_in.by_hand = classroom.submission(hand_in.lab, hand_in.student)
-
-
-def bring_in(hand_in, folder):
-    """Put the hand-in into the class's submitted/ as a well-formed notebook that carries its remarks."""
-    target = folder / f"{hand_in.lab}.ipynb"
-    if hand_in.path.resolve() == target.resolve() and target.is_file():
-        bring_in_place(hand_in, target)
-        return
-    stamp = timestamp(hand_in)
-    content = written(hand_in, hand_in.path)
-    folder.mkdir(parents=True, exist_ok=True)
-    target.write_text(content)
-    if stamp:
-        (folder / "timestamp.txt").write_text(stamp)
-
-
-def timestamp(hand_in):
-    """When it was handed in, as nbgrader's timestamp.txt beside it says; "" where there is none that can be read."""
-    from nbgrader.utils import parse_utc
-
-    path = hand_in.path.parent / "timestamp.txt"
-    if not path.is_file() or path.is_symlink():
-        return ""
-    stamp = path.read_text(errors="replace").strip()[:100]
-    try:
-        parse_utc(stamp)
-    except (ValueError, OverflowError):
-        hand_in.remarks.append(f"its timestamp.txt says '{stamp}', which is no time")
-        return ""
-    return stamp
-
-
-def bring_in_place(hand_in, target):
-    """As above for what already lies in submitted/: what came in is kept beside, and read again by a later run."""
-    kept = target.with_name(f"{target.name}.as-handed-in")
-    if not kept.exists() or target.read_text(errors="replace") != written(copy.deepcopy(hand_in), kept):
-        shutil.copy2(target, kept)
-    target.write_text(written(hand_in, kept))
-
-
-def written(hand_in, path):
-    """The notebook to grade, as text, for the file at `path`; adds to the hand-in's remarks."""
-    if path.is_symlink():
-        notebook, remarks = None, ["it is a link to another file"]
-    elif not path.is_file():
-        notebook, remarks = None, []
-    else:
-        notebook, remarks = tidy.read_hand_in(path)
-    hand_in.remarks += remarks
-    if notebook is None:
-        hand_in.remarks.append("nothing could be graded: it counts as an empty lab")
-        notebook = nbformat.v4.new_notebook(metadata=nbformat.from_dict(text.METADATA))
-    notebook.metadata["course"] = nbformat.from_dict({"remarks": hand_in.remarks})
-    return nbformat.writes(notebook)

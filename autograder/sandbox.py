@@ -103,15 +103,15 @@ def enclosed(command, user=STUDENT, descriptors=()):
     ]  # fmt: skip
     if os.geteuid() != 0:
         return inner
-    # What root can see others may not, so it is brought first to where the user without rights finds it.
+    # What root can see others may not, so it is brought first to where the user without rights finds it; all that is
+    # root's in there ends with one process, which a process without rights could not see to.
     sources = [*paths(), *fonts()]
+    binds = [option for path in sources for option in ("--ro-bind", path, path)]
     parents = {str(parent): None for path in sources for parent in reversed(Path(path).parents[:-1])}
     folders = [option for parent in ["/etc", *parents] for option in ("--perms", "755", "--dir", parent)]
-    # Its first process is root and may kill only root: with a room of processes of its own, all below end with it.
     return [
-        "bwrap", "--die-with-parent", "--unshare-pid",
-        "--bind", "/proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp",
-        *folders, *system(), *[option for path in sources for option in ("--ro-bind", path, path)], "--",
+        "bwrap", "--die-with-parent", "--unshare-pid", "--bind", "/proc", "/proc", "--dev", "/dev",
+        "--perms", "1777", "--tmpfs", "/tmp", *folders, *system(), *binds, "--",
         "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--pdeathsig=KILL", "--", *inner,
     ]  # fmt: skip
 
@@ -198,13 +198,14 @@ class Room:
         return "the kernel ended"
 
     def wait_for(self, place):
-        """Wait until the kernel's sockets are at `place`; raises OSError where they do not come."""
+        """Wait until the kernel's sockets are at `place()`, and return that; raises OSError where they do not come."""
         end = time.monotonic() + START_SECONDS * PATIENCE
-        while not all(Path(f"{place}-{number}").exists() for number in range(1, 1 + len(PORTS))):
+        while not all(Path(f"{place()}-{number}").exists() for number in range(1, 1 + len(PORTS))):
             if not self.alive() or time.monotonic() > end:
                 self.kill()
                 raise OSError("the kernel did not start")
             time.sleep(0.01)
+        return place()
 
 
 class Sandbox(Room):
@@ -219,45 +220,37 @@ class Sandbox(Room):
         """
         self.why, self.ended = "", threading.Event()
         self.cgroup = Cgroup(f"{os.getpid()}-{next(self.numbers)}")
-        status, theirs = os.pipe()
         connection = os.memfd_create("connection")
         os.write(connection, json.dumps(connection_info(f"{RUN}/s", key)).encode())
         os.lseek(connection, 0, os.SEEK_SET)
         file = f"{RUN}/connection.json"
-        more = ["--json-status-fd", str(theirs), "--ro-bind-data", str(connection), file]
-        command = enclosed([sys.executable, *LAUNCH, file], STUDENT + os.getpid() % 4096, more)
+        options = ["--ro-bind-data", str(connection), file]
+        command = enclosed([sys.executable, *LAUNCH, file], STUDENT + os.getpid() % 4096, options)
         self.process = subprocess.Popen(
             ["sh", "-c", 'read _ && exec "$@"', "sh", *command],  # it waits until it is in its cgroup
             env={"PATH": os.environ.get("PATH", os.defpath)},  # that of a room's first process can be read inside
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            pass_fds=[theirs, connection],
+            pass_fds=[connection],
             start_new_session=True,
         )
-        os.close(theirs)
         os.close(connection)
         self.cgroup.take(self.process.pid)
         with self.process.stdin as go:
             go.write(b"\n")
-        with os.fdopen(status) as lines:
-            self.inside = self.first_process() if lines.readline() else None
         self.watcher = threading.Thread(target=self.watch, daemon=True)
         self.watcher.start()
-        if self.inside is None:
-            self.kill()
-            raise OSError("bubblewrap did not start")
-        place = f"/proc/{self.inside}/root{RUN}/s"
-        self.wait_for(place)
-        self.kernel = psutil.Process(self.inside).children()[0].pid
-        return connection_info(place, key)
+        return connection_info(self.wait_for(lambda: f"/proc/{self.innermost()}/root{RUN}/s"), key)
 
-    def first_process(self):
-        """The pid, as it is out here, of the room's first process, whose end is that of all others."""
-        process = psutil.Process(self.process.pid)
-        for _ in range(3 if os.geteuid() == 0 else 1):  # bubblewrap, its first process, bubblewrap as the other user
-            process = process.children()[0]
-        return process.pid
+    def innermost(self):
+        """The process inside all that bubblewrap makes: the kernel, once its sockets are there."""
+        with contextlib.suppress(psutil.Error):
+            process = psutil.Process(self.process.pid)
+            while below := process.children():
+                process = below[0]
+            self.kernel = process.pid
+        return self.kernel
 
     def cause(self):
         """As in every room; too much memory is said."""
@@ -268,13 +261,17 @@ class Sandbox(Room):
         """End everything in the room; returns when it is gone."""
         if self.process is None:
             return
-        for pid in filter(None, (self.inside, self.process.pid)):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        self.end()
         self.process.wait()
         self.look_for_the_last_time()
         self.cgroup.remove()
         self.process = None
+
+    def end(self):
+        """Kill the first process inside, and with it all others there; bubblewrap ends when they are gone."""
+        with contextlib.suppress(psutil.Error):
+            for process in psutil.Process(self.process.pid).children() or [self.process]:
+                process.kill()
 
     def look_for_the_last_time(self):
         """End the watching."""
@@ -297,8 +294,7 @@ class Sandbox(Room):
             lacked = lack
             if usage.memory > MEMORY or usage.out_of_memory:
                 self.why = f"it used more than {MEMORY / 2**30:g} GB of memory"
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(self.inside or self.process.pid, signal.SIGKILL)
+                self.end()
             if last:
                 return
 
@@ -323,8 +319,7 @@ class Unprotected(Room):
             start_new_session=True,
         )
         self.kernel = self.process.pid
-        self.wait_for(place)
-        return connection_info(place, key)
+        return connection_info(self.wait_for(lambda: place), key)
 
     def interrupt(self):
         """As a Sandbox does; notes what runs below the kernel while the kernel can still tell."""
@@ -386,6 +381,14 @@ def seconds_without_a_core(pid):
         return 0.0
 
 
+def runs(pid):
+    """Whether there is such a process, which has not ended."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
 class Cgroup:
     """A control group of its own for a room, in version 1 or 2, with bounds on memory and processes.
 
@@ -422,7 +425,7 @@ class Cgroup:
         """Remove the groups of graders that were killed."""
         for part in cls.parts():
             for left in (cls.ROOT / part).glob("distributed-ml-course-*"):
-                if not psutil.pid_exists(int(left.name.split("-")[3])):
+                if not runs(int(left.name.split("-")[3])):
                     with contextlib.suppress(OSError):
                         left.rmdir()
 

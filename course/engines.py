@@ -64,7 +64,7 @@ def _answered(method, answer=ipyparallel.AsyncResult.get):
         send = functools.partial(method, self, *args, block=False, **kwargs)
         if not (self.block if block is None else block):
             return self._send(send)
-        with self._answering():
+        with self.answering():
             result = self._send(send)
             return answer(result) if isinstance(result, ipyparallel.AsyncResult) else result
 
@@ -223,8 +223,12 @@ class Engines(ipyparallel.DirectView):
             result.add_done_callback(self._calls.remove)
 
     @contextmanager
-    def _answering(self):
-        """Around a call that blocks: it ends with its answer, with a Problem, or Interrupted."""
+    def answering(self):
+        """Around a wait for the engines: it ends with their answer, with a Problem, or Interrupted.
+
+        Calls that block have it. A cell that sends without blocking and waits in its own loop puts this around both, so
+        that the interrupt button stops the engines too.
+        """
         first = len(self.client.history)
         try:
             yield
@@ -312,7 +316,7 @@ class Magics(ParallelMagics):
     signal_on_interrupt = None  # so that an interrupt comes through to us
 
     def parallel_execute(self, *args, **kwargs):
-        with self.view._answering():
+        with self.view.answering():
             return super().parallel_execute(*args, **kwargs)
 
 

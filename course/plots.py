@@ -93,6 +93,35 @@ def curves(series, *, x, y, title, log_x=False, log_y=False):
     return Plot(figure, " ".join(sentences))
 
 
+def repeats(series, *, x, y, title):
+    """Draw runs that were repeated: each one thin, their mean thick.
+
+    series: dict from name to (xs, runs), xs of shape (points,), runs of shape (runs, points). A point that is not
+        finite in one of the runs is left out of all of them and counted in the text.
+    x, y: what the axes show, with the unit.
+    The text tells the mean's course, and between what the runs end.
+    Returns a Plot. Raises ValueError where the shapes of a series do not fit, or one is empty.
+    """
+    figure, axes = _figure(x, y, title)
+    sentences = [f"{_sentence(title)} Across: {x}. Up: {y}. The mean of each:"]
+    for i, (name, (xs, runs)) in enumerate(series.items()):
+        xs, runs = np.asarray(xs, dtype=float), np.asarray(runs, dtype=float)
+        if runs.ndim != 2 or runs.shape[1:] != xs.shape or runs.size == 0:
+            raise ValueError(f"{name!r} needs a row a run, as long as x: got shapes {xs.shape} and {runs.shape}.")
+        drawn = (np.abs(runs) < HUGE).all(axis=0)
+        for run in runs:
+            axes.plot(xs[drawn], run[drawn], color=COLOURS[i % len(COLOURS)], linewidth=0.6, alpha=0.6)
+        means = runs[:, drawn].mean(axis=0)
+        _line(axes, i, xs[drawn], means, name)
+        sentences.append(_describe_curve(name, xs[drawn], means, left_out=int((~drawn).sum())))
+        if drawn.any():
+            low, high = np.sort(runs[:, drawn][:, -1])[[0, -1]]
+            sentences.append(f"Its runs, {len(runs)} in number, end between {number(low)} and {number(high)}.")
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    figure.legend(loc="outside lower center", ncols=2, fontsize=11, frameon=False)  # below: thin lines are everywhere
+    return Plot(figure, " ".join(sentences))
+
+
 def scatter(points, lines=None, *, x, y, title):
     """Draw data points and the curves that were fitted to them.
 

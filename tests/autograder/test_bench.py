@@ -5,10 +5,11 @@ import json
 import sys
 import types
 
+import numpy as np
 import pytest
 
 from autograder import bench
-from autograder.bench import cluster, hang, ring
+from autograder.bench import cluster, hang, ring, warmup
 from course.errors import Problem
 
 
@@ -49,7 +50,7 @@ def test_an_unknown_name_gets_the_names_that_there_are(counting):
 
 
 def test_the_benches_in_the_folder_are_found_and_say_what_they_measure():
-    assert {"cluster", "frameworks", "hang", "labs", "ring"} <= set(bench.names())
+    assert {"cluster", "frameworks", "hang", "labs", "ring", "warmup"} <= set(bench.names())
     assert cluster.__doc__.strip()
 
 
@@ -166,3 +167,45 @@ def test_the_ring_is_timed_beside_gloo_and_mpi_and_judged_where_a_bound_holds(mo
     slow = [row | {"ratio": 5.0} for row in rows]
     fast = [row | {"ratio": 0.1} for row in rows]
     assert (ring.summary(slow)["met"], ring.summary(fast)["met"]) == (False, True)
+
+
+def ends(reference, gradual, unscaled=12.0, thrown_out=90.0):
+    """Training and held-out errors of twenty seeds, by run."""
+    spread = 0.5 * np.cos(range(20))
+    held_out = {
+        "small batch": reference + spread,
+        "not scaled": unscaled + spread[::-1],
+        "no warm-up": thrown_out + spread[::-1],
+        "constant warm-up": 30 + spread[::-1],
+        "gradual warm-up": gradual + spread[::-1],
+    }
+    return {name: (errors / 40, errors) for name, errors in held_out.items()}
+
+
+@pytest.mark.parametrize(
+    ("errors", "met"),
+    [
+        (ends(8.0, 8.1), True),
+        (ends(8.0, 8.9), False),  # more than a deviation worse
+        (ends(8.0, 8.1, unscaled=8.0), False),
+        (ends(3.0, 3.1), False),  # right hand-ins fail the lab's check
+    ],
+)
+def test_warm_up_is_judged_by_pairs_and_the_check_by_tables(errors, met, monkeypatch):
+    monkeypatch.setattr(warmup, "trained", lambda: ((name, *both, 1.5) for name, both in errors.items()))
+    monkeypatch.setattr(warmup, "SEEDS", range(20))
+    monkeypatch.setattr(warmup, "TABLES", 20)
+    rows = list(warmup.rows())
+    assert [row["run"] for row in rows[:5]] == list(errors)
+    summary = warmup.summary(rows)
+    assert (summary["met"], summary["seconds"]) == (met, 7.5)
+    assert summary["wrong_passed"] == 0
+    assert json.loads(json.dumps(rows)) == rows
+
+
+def test_the_runs_that_are_measured_are_those_of_the_lab():
+    runs = warmup.solution()
+    assert {name: (batch, len(rates)) for name, (batch, rates) in runs.items()} == {
+        name: (8, 30 * 512) if name == "small batch" else (256, 30 * 16)
+        for name in ("small batch", "not scaled", "no warm-up", "constant warm-up", "gradual warm-up")
+    }

@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -27,11 +28,18 @@ def put(folder, student, notebook, name=f"{LAB}.ipynb", lab=LAB):
     return path
 
 
-def run(hand_ins, class_):
+def arguments(hand_ins, class_, **more):
+    """Those of `course grade HAND-INS --class CLASS --json`, and more."""
+    parser = argparse.ArgumentParser()
+    grade.add_arguments(parser)
+    return argparse.Namespace(**vars(parser.parse_args([str(hand_ins), "--class", str(class_), "--json"])) | more)
+
+
+def run(hand_ins, class_, **more):
     """(exit status, row a hand-in, summary) of `course grade --json`."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
-        status = grade.run(argparse.Namespace(hand_ins=hand_ins, classroom=class_, json=True))
+        status = grade.run(arguments(hand_ins, class_, **more))
     *rows, last = [json.loads(line) for line in out.getvalue().splitlines()]
     return status, {row["student"]: row for row in rows}, last["summary"]
 
@@ -95,9 +103,9 @@ def test_the_csv_is_as_expected_by_hand(graded):
         ("deleted", "descend-check is missing: it was put back"),
         ("doubled", "add-check is there 2 times: it ran once"),
         ("odd-name", "mini final (2).ipynb was taken for"),
-        ("b_a_d_ na_me", "the folder 'b[a]d, na*me' is graded as student"),
+        ("b_a_d_ na_me", "is graded as student 'b_a_d_ na_me'"),
         ("missing", "there is no 00-mini.ipynb"),
-        ("link", "it is a link to another file"),
+        ("link", "is a link to another file"),
     ],
 )
 def test_what_was_odd_is_said_in_the_report_and_on_the_students_page(graded, student, words):
@@ -160,15 +168,16 @@ def test_nbgraders_own_commands_grade_the_same_in_the_class(graded):
 def test_hand_ins_that_nbgrader_collected_are_graded_where_they_lie(mini, mini_solutions, tmp_path):
     class_ = tmp_path / "class"
     put(class_ / "submitted", "ann", mini.hand_in())
-    bad = put(class_ / "submitted", "bob", b"oops")
+    put(class_ / "submitted", "bob", b"oops")
     for _ in range(2):
         status, rows, _ = run(class_ / "submitted", class_)
         assert status == 0 and scores(class_) == {"ann": 5, "bob": 0}
-        assert rows["bob"]["remarks"][0] == "it is not a notebook"
-        assert (bad.parent / f"{bad.name}.as-handed-in").read_bytes() == b"oops", "what came in is kept"
+        assert rows["bob"]["remarks"] == ["it is not a notebook", "nothing could be graded: it counts as an empty lab"]
+        assert [path.read_bytes() for path in (class_ / "tries" / "bob" / LAB).iterdir()] == [b"oops"], "it is kept"
     put(class_ / "submitted", "bob", mini.hand_in())
     run(class_ / "submitted", class_)
     assert scores(class_) == {"ann": 5, "bob": 5}, "a newly collected try takes the place of the one before"
+    assert len(list((class_ / "tries" / "bob" / LAB).iterdir())) == 2
 
 
 def test_the_time_of_a_hand_in_is_kept_and_nonsense_in_its_place_is_said(mini, mini_solutions, tmp_path):
@@ -180,6 +189,23 @@ def test_the_time_of_a_hand_in_is_kept_and_nonsense_in_its_place_is_said(mini, m
     assert "which is no time" in rows["bob"]["remarks"][0]
     with Gradebook(f"sqlite:///{class_}/gradebook.db") as book:
         assert str(book.find_submission(LAB, "ann").timestamp).startswith("2026-03-01 10:00")
+
+
+def test_an_export_with_a_late_hand_in_is_graded_with_the_penalty_that_the_class_has_set(
+    mini, mini_solutions, tmp_path
+):
+    room = classroom.Classroom(tmp_path / "class")
+    with (room.root / "nbgrader_config.py").open("a") as config:
+        config.write("c.LateSubmissionPlugin.penalty_method = 'zero'\n")
+    room.release(LAB)
+    with room.gradebook() as book:
+        book.update_or_create_assignment(LAB, duedate="2026-03-01 12:00:00 UTC")
+    with zipfile.ZipFile(tmp_path / "Lab 0-4711.zip", "w") as archive:
+        for student, time in [("Ann Lee_11", "20260301100000"), ("Bob_12", "20260302100000")]:
+            name = f"{student}_assignsubmission_file_/{LAB}_x_attempt_{time}_{LAB}.ipynb"
+            archive.writestr(name, build.to_bytes(mini.hand_in()))
+    assert run(tmp_path / "Lab 0-4711.zip", room.root)[0] == 0
+    assert scores(room.root) == {"Ann Lee": 5, "Bob": 0}
 
 
 def test_files_that_students_sent_are_collected_by_nbgrader_in_the_class_and_graded(mini, mini_solutions, tmp_path):
@@ -220,5 +246,5 @@ def test_a_folder_without_hand_ins_is_one_clear_sentence(tmp_path, content):
     if content:
         folder.mkdir()
     with pytest.raises(Problem, match=r"STUDENT/NN-name/NN-name\.ipynb"):
-        grade.run(argparse.Namespace(hand_ins=folder, classroom=tmp_path / "class", json=False))
+        grade.run(arguments(folder, tmp_path / "class"))
     assert not (tmp_path / "class").exists()

@@ -20,7 +20,7 @@ from autograder import sandbox
 
 room = sandbox.Sandbox()
 room.start("key")
-print(room.inside, room.kernel, flush=True)
+print(room.process.pid, room.kernel, flush=True)
 time.sleep(1000)
 """
 

@@ -191,6 +191,16 @@ def test_the_interrupt_button_stops_what_an_engine_is_blocked_in(engines, what):
     assert answers(engines)
 
 
+def test_the_interrupt_button_stops_the_engines_of_a_cell_that_waits_in_its_own_loop(engines):
+    interrupt_after(0.7)
+    with pytest.raises(Interrupted, match=r"^Interrupted: the engines have stopped too\.$"), engines.answering():
+        result = engines.map_async(lambda _: spin(), range(4))
+        while not result.wait(0.1):
+            pass
+    assert result.done()
+    assert answers(engines)
+
+
 def test_an_interrupt_never_hits_a_later_call(engines):
     for _ in range(3):
         interrupt_after(0.2)

@@ -42,6 +42,7 @@ def a_plot_of_each_kind():
         plots.surface(bowl, bowl_gradient, (-4, 4), (-2, 2), path=path, x="m", y="b", title="Bowl"),
         plots.images([np.eye(4), np.tri(4)], ["meant 1, read 7", "meant 4, read 9"], title="Misread"),
         plots.devices(OPERATIONS, title="Where"),
+        plots.repeats({"five": ([1, 2], [[9, 3], [7, 5]])}, x="epoch", y="error (%)", title="Seeds"),
     ]
 
 
@@ -50,7 +51,9 @@ def test_importing_the_module_does_not_load_matplotlib():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.parametrize("plot", a_plot_of_each_kind(), ids=["curves", "scatter", "surface", "images", "devices"])
+@pytest.mark.parametrize(
+    "plot", a_plot_of_each_kind(), ids=["curves", "scatter", "surface", "images", "devices", "repeats"]
+)
 def test_a_notebook_shows_a_figure_with_its_text_as_caption_and_as_alternative_text(plot):
     bundle = plot._repr_mimebundle_()
     assert bundle["text/plain"] == plot.text == repr(plot)
@@ -74,6 +77,27 @@ def test_curves_are_told_by_start_end_extremes_and_order():
     assert "dipping: 4 points; goes from 7 at 0 to 3 at 3; lowest 0.5 at 1; highest 9 at 2." in text
     assert "flat: 4 points; stays level" in text
     assert text.endswith("from lowest to highest: falling, dipping, flat.")
+
+
+def test_repeated_runs_are_told_by_their_mean_and_where_they_end():
+    runs = [[9, 3, 1], [7, 5, 2], [8, 4, 6]]
+    plot = plots.repeats({"a": ([1, 2, 3], runs), "b": ([1], [[4]])}, x="epoch", y="error (%)", title="Seeds")
+    assert (
+        "a: 3 points; falls all the way from 8 at 1 to 3 at 3. Its runs, 3 in number, end between 1 and 6." in plot.text
+    )
+    assert "b: one point, 4 at 1. Its runs, 1 in number, end between 4 and 4." in plot.text
+    widths = [line.get_linewidth() for line in plot.figure.axes[0].lines]
+    assert widths == [0.6, 0.6, 0.6, 2, 0.6, 2]
+
+
+def test_a_point_that_overflowed_in_one_of_the_runs_is_left_out_of_all():
+    plot = plots.repeats({"a": ([1, 2], [[9, np.nan], [7, 5]])}, x="epoch", y="error", title="Seeds")
+    assert "a: one point, 8 at 1. Left out as not drawable: 1. Its runs, 2 in number, end between 7 and 9." in plot.text
+
+
+def test_repeated_runs_without_a_row_a_run_are_refused():
+    with pytest.raises(ValueError, match="'a' needs a row a run"):
+        plots.repeats({"a": ([1, 2], [3, 4])}, x="x", y="y", title="T")
 
 
 def test_what_is_counted_is_marked_in_whole_numbers():

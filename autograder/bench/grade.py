@@ -1,0 +1,197 @@
+"""Grading a class: hand-ins an hour by `course grade` and by stock `nbgrader autograde`, and a class that is killed.
+
+For each lab the same hand-ins, solved ones and wrong answers in turn, go through both, side by side in one run, and
+through `course grade` with one worker and with as many as there are cores. `ratio` is hand-ins an hour, ours over
+stock; its `ceiling` is cores x stock's wall time / our CPU time, what could be had if nothing ever waited. CPU time and
+memory are of all processes below each command, looked at four times a second (memory shared between them counted once).
+Then a class of copies of one lab's answers is graded while `course grade` is killed at random moments: all must come
+out as the answers say. Takes hours; BENCH_GRADE_LABS="01 02 04" and BENCH_GRADE_HAND_INS=6 make it shorter.
+"""
+
+import csv
+import json
+import os
+import platform
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import nbformat
+import psutil
+
+from autograder import answers, build, text
+from autograder.classroom import Classroom
+from autograder.sandbox import usage_of
+
+HAND_INS = int(os.environ.get("BENCH_GRADE_HAND_INS", 20))
+CLASS, KILLS, SEED = 10 * HAND_INS, 3, 7
+WAITING = ("01", "02", "04")  # labs where waiting and starting dominate
+LEAST = 4  # times as many hand-ins an hour there
+STOCK = """c = get_config()
+c.CourseDirectory.root = {root!r}
+c.CourseDirectory.course_id = "stock"
+c.ClearSolutions.code_stub = {{"python": {stub!r}}}
+c.ClearSolutions.text_stub = {answer!r}
+"""
+
+
+def rows():
+    """A row a lab and way, then one for the class that is killed."""
+    wanted = os.environ.get("BENCH_GRADE_LABS", "").split()
+    labs = [lab for lab in text.lab_names() if not wanted or lab[:2] in wanted]
+    for lab in labs:
+        with tempfile.TemporaryDirectory() as folder:
+            yield from side_by_side(lab, Path(folder))
+    with tempfile.TemporaryDirectory() as folder:
+        yield killed(labs[0], Path(folder))
+
+
+def side_by_side(lab, folder):
+    """Rows of one lab: stock, then ours by number of workers."""
+    deserved = generate(lab, folder / "hand-ins", HAND_INS)
+    stock = folder / "stock"
+    stock.mkdir()
+    config = STOCK.format(root=str(stock), stub=build.STUB, answer=build.ANSWER_STUB)
+    (stock / "nbgrader_config.py").write_text(config)
+    Classroom(stock).release(lab)
+    shutil.copytree(folder / "hand-ins", stock / "submitted")
+    theirs = metered([sys.executable, "-m", "nbgrader", "autograde", lab], cwd=stock)
+    yield {"lab": lab, "way": "stock", "workers": 1, "graded": len(graded(stock, lab))} | theirs
+    cores = len(os.sched_getaffinity(0))
+    for workers in dict.fromkeys([1, cores]):
+        class_ = folder / f"class-{workers}"
+        ours = metered([*grading(folder / "hand-ins", class_), "--workers", str(workers)])
+        yield {
+            "lab": lab,
+            "way": "course grade",
+            "workers": workers,
+            "graded": len(graded(class_, lab)),
+            "ratio": round(theirs["seconds"] / ours["seconds"], 2),
+            "ceiling": round(cores * theirs["seconds"] / (HAND_INS * ours["cpu_seconds_each"]), 2),
+            "as_expected": scores(class_) == deserved,
+        } | ours
+
+
+def killed(lab, folder):
+    """A class of copies whose grading is killed at random moments, then let end."""
+    rng = random.Random(SEED)
+    deserved = generate(lab, folder / "hand-ins", CLASS)
+    class_, lived = folder / "class", []
+    start = time.monotonic()
+    for _ in range(KILLS):
+        process = subprocess.Popen(grading(folder / "hand-ins", class_), stdout=subprocess.DEVNULL, env=with_path())
+        time.sleep(rng.uniform(20, 60))
+        process.kill()
+        process.wait()
+        lived.append(len(graded(class_, lab)) if (class_ / "gradebook.db").exists() else 0)
+    last = subprocess.run(grading(folder / "hand-ins", class_), capture_output=True, text=True, env=with_path())
+    before = last.stdout.count(", as before")
+    found = scores(class_)
+    return {
+        "lab": lab,
+        "way": "killed",
+        "hand_ins": CLASS,
+        "seconds": round(time.monotonic() - start, 1),
+        "graded_at_kills": lived,
+        "not_run_again": before,
+        "lost": len(deserved.keys() - found.keys()),
+        "as_expected": found == deserved,
+    }
+
+
+def generate(lab, folder, number):
+    """Write hand-ins, every other one with a wrong or another right answer; {student: points that it deserves}."""
+    solution, released = build.solved(lab), nbformat.reads(json.dumps(build.student_version(lab, build.solved(lab))), 4)
+    points = {cell.id: text.nbgrader(cell)["points"] for cell in solution.cells if text.is_check(cell)}
+    given = [answer for answer in answers.answers(lab) if "while" not in answer.source]  # what never ends is no measure
+    given = random.Random(SEED).sample(given, min(len(given), number // 2))
+    solved = {cell.id: cell.source for cell in solution.cells if text.is_task(cell)}
+    deserved = {}
+    for index in range(number):
+        answer = given[index // 2 % len(given)] if index % 2 else None
+        work = solved | ({answer.task: answer.source} if answer else {})
+        for cell in released.cells:
+            cell.source = work.get(cell.id, cell.source)
+        student = f"student-{index:03}"
+        path = folder / student / lab / f"{lab}.ipynb"
+        path.parent.mkdir(parents=True)
+        nbformat.write(released, path)
+        deserved[student] = sum(points.values()) - sum(points[check] for check in (answer.loses if answer else ()))
+    return deserved
+
+
+def grading(hand_ins, class_):
+    return [sys.executable, "-m", "course.command", "grade", str(hand_ins), "--class", str(class_)]
+
+
+def with_path():
+    """The environment in which nbgrader finds its kernels and tools."""
+    return os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+
+
+def metered(command, cwd=None):
+    """Run a command: what it took."""
+    start = time.monotonic()
+    process = subprocess.Popen(
+        command, cwd=cwd, env=with_path(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+    spent, peak, over = {}, [0], threading.Event()
+
+    def look():
+        while not over.wait(0.25):
+            usage = usage_of(process.pid)
+            peak[0] = max(peak[0], usage.memory)
+            for pid in usage.pids:
+                try:
+                    times = psutil.Process(pid).cpu_times()
+                    spent[pid] = max(spent.get(pid, 0), times.user + times.system)
+                except psutil.Error:
+                    pass
+
+    watcher = threading.Thread(target=look)
+    watcher.start()
+    process.wait()
+    seconds = time.monotonic() - start
+    over.set()
+    watcher.join()
+    return {
+        "hand_ins": HAND_INS,
+        "seconds": round(seconds, 1),
+        "an_hour": round(3600 * HAND_INS / seconds),
+        "cpu_seconds_each": round(sum(spent.values()) / HAND_INS, 2),
+        "peak_memory_mb": round(peak[0] / 2**20),
+    }
+
+
+def graded(class_, lab):
+    """The students whose grade is in the gradebook."""
+    with Classroom(class_).gradebook() as book:
+        return [
+            submission.student.id
+            for submission in book.assignment_submissions(lab)
+            if any(grade.auto_score is not None for notebook in submission.notebooks for grade in notebook.grades)
+        ]
+
+
+def scores(class_):
+    """{student: points} of the class's grades.csv."""
+    with (class_ / "grades.csv").open() as file:
+        return {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}
+
+
+def summary(rows):
+    """Are there four times as many an hour where waiting dominates, and is nothing lost?"""
+    ratios = [row["ratio"] for row in rows if "ratio" in row and row["workers"] > 1 and row["lab"][:2] in WAITING]
+    ours = [row for row in rows if row["way"] != "stock"]
+    return {
+        "cores": len(os.sched_getaffinity(0)),
+        "load": round(os.getloadavg()[0], 1),
+        "python": platform.python_version(),
+        "smallest_ratio": min(ratios, default=None),
+        "met": all(ratio >= LEAST for ratio in ratios) and all(row["as_expected"] for row in ours),
+    }

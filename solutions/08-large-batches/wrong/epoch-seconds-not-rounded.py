@@ -1,0 +1,7 @@
+# task: epoch-seconds
+# loses: epoch-seconds-check
+# hint: round up
+def epoch_seconds(S, n, k, c, M, alpha, beta):
+    iterations = S / (k * n)
+    message = 2 * np.log2(k) * alpha + 2 * (k - 1) / k * M / beta
+    return iterations * (c + message)

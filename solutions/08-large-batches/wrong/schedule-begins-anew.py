@@ -1,0 +1,8 @@
+# task: schedule
+# loses: schedule-check
+# hint: counts through all epochs
+def schedule(rate, epochs, steps, drops):
+    rates = np.array([float(rate(t % steps)) for t in range(epochs * steps)])
+    for drop in drops:
+        rates[drop * steps :] /= 10
+    return rates

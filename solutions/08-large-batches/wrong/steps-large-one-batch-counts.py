@@ -1,0 +1,11 @@
+# task: steps
+# loses: steps-check
+# hint: divides twice
+def small_steps(gradient, w, batches, eta):
+    for batch in batches:
+        w = w - eta * gradient(w, batch)
+    return w
+
+
+def large_step(gradient, w, batches, eta):
+    return w - eta / len(batches) * sum(gradient(w, batch) for batch in batches) / len(batches)

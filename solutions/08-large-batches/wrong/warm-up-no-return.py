@@ -1,0 +1,9 @@
+# task: warm-up
+# loses: warm-up-check
+# hint: gave back nothing
+def constant(t, warm, eta, k):
+    return eta if t < warm else k * eta
+
+
+def gradual(t, warm, eta, k):
+    rate = eta + (k * eta - eta) * min(t / warm, 1)
