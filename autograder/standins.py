@@ -266,7 +266,8 @@ def student_error(parts):
 def known_error(name):
     """The class of this name that a check may expect, None where there is none."""
     kind = ERRORS.get(name, getattr(builtins, name, None))
-    return kind if isinstance(kind, type) and issubclass(kind, Exception) and kind is not Exception else None
+    silent = (Exception, StopIteration, StopAsyncIteration)  # the last two would end a loop of the check's unseen
+    return kind if isinstance(kind, type) and issubclass(kind, Exception) and kind not in silent else None
 
 
 def bounded(text):
