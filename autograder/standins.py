@@ -16,15 +16,17 @@ import warnings
 import greenlet
 import numpy as np
 
-from autograder import values
+from autograder import relay, values
 from autograder.kernel import KernelLost, TimeUp
+from course.comm import Delay, Die, Drop, Reorder, Simulated, Slow
 from course.comm.hang import Report
 from course.comm.trace import Trace
 from course.errors import Problem
-from course.spmd import RunFailed
+from course.spmd import Run, RunFailed
 
 IN_THE_KERNEL = {"cluster", "comm", "horovod", "spmd"}  # modules of `course` that mean the student's ranks
 ERRORS = {"Problem": Problem, "RunFailed": RunFailed}  # errors of the course that a check may expect
+NETWORK = {kind.__name__: kind for kind in (Simulated, Delay, Die, Drop, Reorder, Slow)}
 MESSAGE = 4000  # characters of an error's text
 MOST_CALLS = 5000  # of the check's functions, under way at once: one a simulated rank
 TICK = 1  # seconds between two looks at the time that a check takes on its own
@@ -116,7 +118,7 @@ class Names(dict):
             package, _, module = name.partition(".")
             if package == "course" and module.split(".")[0] in IN_THE_KERNEL:
                 found = link.ask("module", name)
-                named = {n: ERRORS[n] if n in ERRORS else getattr(found, n) for n in fromlist or ()}
+                named = {n: ERRORS[n] if n in ERRORS else here_too(link, n, getattr(found, n)) for n in fromlist or ()}
                 return types.SimpleNamespace(**named) if named else link.ask("module", package)
             here = builtins.__import__(name, globals, locals, fromlist, level)
             if name != "course" or not IN_THE_KERNEL & {*(fromlist or ())}:
@@ -131,6 +133,48 @@ class Names(dict):
         if hasattr(builtins, name):
             raise KeyError(name)  # Python then looks among the builtins
         return self.link.ask("name", name)
+
+
+def here_too(link, name, there):
+    """What a check imports from the course's ranks: `there`, but for what must be known here to count messages."""
+    if name == "spmd" and isinstance(there, StandIn):
+        return counting(link, there)
+    if name in NETWORK and isinstance(there, StandIn):
+        return Twin(there, NETWORK[name])
+    return there
+
+
+def counting(link, there):
+    """`course.spmd.spmd` of the kernel, but that counters of runs on simulated ranks are those of `relay.py`."""
+
+    def spmd(function, *args, **options):
+        run = there(function, *args, **options)
+        ranks, carrier, _, faults = (options.pop(name, None) for name in ("ranks", "carrier", "timeout", "faults"))
+        network = Simulated() if carrier == "simulated" else twin_of(carrier)
+        faults = [twin_of(fault) for fault in faults or ()]
+        if type(run) is not Run or not isinstance(function, StandIn) or None in (network, *faults):
+            return run
+        return relay.Counted(run, lambda: relay.trace(link, function, args, ranks, network, faults, options))
+
+    return spmd
+
+
+class Twin:
+    """A class of the course's whose objects are made in the kernel and here."""
+
+    def __init__(self, there, here):
+        self.there, self.here = there, here
+
+    def __call__(self, *args, **kwargs):
+        made = self.there(*args, **kwargs)
+        if isinstance(made, StandIn):
+            object.__setattr__(made, "_twin", self.here(*args, **kwargs))
+        return made
+
+
+def twin_of(made):
+    """What was made here of what a Twin made; None for all else."""
+    return object.__getattribute__(made, "_twin") if isinstance(made, StandIn) else None
 
 
 class Link:
@@ -211,6 +255,10 @@ class Link:
             return function
         return StandIn(self, kind, key)
 
+    def error(self, parts):
+        """The exception that the agent described."""
+        return student_error(parts)
+
     def call_back(self, text):
         """Begin a call of a function of the check's, asked for from the kernel, or go on with one; returns the reply.
 
@@ -284,6 +332,7 @@ class StandIn:
     def __init__(self, link, kind, key):
         object.__setattr__(self, "_link", link)
         object.__setattr__(self, "_handle", (kind, key))
+        object.__setattr__(self, "_twin", None)
 
     def __call__(self, *args, **kwargs):
         return self._link.ask("call", self, args, kwargs)
