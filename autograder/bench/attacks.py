@@ -148,7 +148,9 @@ def row_of(attack, row, got, points):
         "got": sum(cells.values()),
         "held": earned == wanted and right and not failed and (said or row is None) and attack_is_in(attack, row),
         "weakness": attack.weakness,
-        "why": failed or ("" if earned == wanted else f"{sorted(earned)}, not {sorted(wanted)}") or ("" if said else "not said"),
+        "why": failed
+        or ("" if earned == wanted else f"{sorted(earned)}, not {sorted(wanted)}")
+        or ("" if said else "not said"),
     }
 
 
@@ -198,7 +200,9 @@ def course_grade(hand_ins, class_, workers):
         names[name] = None
     with contextlib.redirect_stdout(out):
         grade.run(
-            Namespace(hand_ins=hand_ins, classroom=class_, workers=workers, profile=None, again=False, unsafe=False, json=True)
+            Namespace(
+                hand_ins=hand_ins, classroom=class_, workers=workers, profile=None, again=False, unsafe=False, json=True
+            )
         )
     rows = [json.loads(line) for line in out.getvalue().splitlines()]
     found = {}
@@ -221,7 +225,9 @@ def hints(class_, student):
 
 def points_of(solution):
     """Task -> points of its check."""
-    return {cell.id.removesuffix("-check"): text.nbgrader(cell)["points"] for cell in solution.cells if text.is_check(cell)}
+    return {
+        cell.id.removesuffix("-check"): text.nbgrader(cell)["points"] for cell in solution.cells if text.is_check(cell)
+    }
 
 
 def by_hand(class_):
@@ -254,7 +260,11 @@ def everything(class_, students):
             found[f"cell {cell.name}"] = (cell.max_score, cell.cell_type)
         for student in students:
             submission = book.find_submission(LAB, student)
-            found[f"submission {student}"] = (submission.score, submission.late_submission_penalty, str(submission.timestamp))
+            found[f"submission {student}"] = (
+                submission.score,
+                submission.late_submission_penalty,
+                str(submission.timestamp),
+            )
             for one in submission.notebooks[0].grades:
                 found[f"grade {student} {one.name}"] = (
                     one.auto_score, one.manual_score, one.extra_credit, one.needs_manual_grade
@@ -321,7 +331,9 @@ def files():
 def markup(page):
     """Whether anything of a trick's is markup on a feedback page."""
     content = page.read_text(errors="replace")
-    return re.search(r"<(script|img|svg|iframe|style)[^>]*(attacked|onerror|example\.org)|<script|href=.javascript", content)
+    return re.search(
+        r"<(script|img|svg|iframe|style)[^>]*(attacked|onerror|example\.org)|<script|href=.javascript", content
+    )
 
 
 @contextlib.contextmanager

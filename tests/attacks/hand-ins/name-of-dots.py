@@ -1,4 +1,4 @@
-# tries: a student's name that nbgrader's paths and patterns could take for something else
+# tries: a student's name that nbgrader's paths and patterns could take for something else; hidden files are nobody's
 # student: '..first'
-# earns: add, descend, squares, total
+# earns: nothing at all
 # quick

@@ -1,4 +1,4 @@
 # tries: a student's name that leads out of the class
-# student: '..%2f..%2fclass\\..\\first'
+# student: 'x%2f..%2f..%2fclass\\..\\first'
 # earns: add, descend, squares, total
 # quick

