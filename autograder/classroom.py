@@ -10,11 +10,9 @@ from pathlib import Path
 
 from traitlets.config import PyFileConfigLoader
 
-from autograder import build, steps
+from autograder import build, page, steps
 from course.errors import Problem
 from course.hand_in import COLLECTED
-
-TEMPLATES = Path(__file__).parent / "templates"
 
 CONFIG = '''"""This class's nbgrader configuration: what it does not say is nbgrader's default."""
 
@@ -51,14 +49,16 @@ def configure(c, root):
         f"{nbgrader}.AssignLatePenalties",
         f"{nbgrader}.CheckCellMetadata",
     ]
-    c.GenerateFeedback.exporter_class = "nbconvert.exporters.HTMLExporter"
+    c.GenerateFeedback.exporter_class = "autograder.feedback.PageExporter"
     c.GenerateFeedback.preprocessors = [
         f"{nbgrader}.ClearHiddenTests",
         "autograder.feedback.Page",
     ]
+    c.PageExporter.template_name = "feedback"
+    c.PageExporter.extra_template_basedirs = [str(page.TEMPLATES)]
+    c.PageExporter.filters = {"plain": page.plain, "points": page.points}
     c.FileNameCollectorPlugin.named_regexp = COLLECTED  # zip_collect knows the files that `course hand-in` writes
-    c.HTMLExporter.template_name = "feedback"
-    c.HTMLExporter.extra_template_basedirs = [str(TEMPLATES)]
+    c.ExportApp.plugin_class = "autograder.tables.Grades"
 
 
 class Classroom:
@@ -165,9 +165,9 @@ class Classroom:
 
     def export(self):
         """Write grades.csv as `nbgrader export` does; returns its path."""
-        from nbgrader.plugins import CsvExportPlugin
+        from autograder.tables import Grades
 
         path = self.root / "grades.csv"
         with self.gradebook() as book:
-            CsvExportPlugin(to=str(path)).export(book)
+            Grades(to=str(path)).export(book)
         return path

@@ -4,10 +4,15 @@ A step of `nbgrader generate_feedback`, after hidden tests have been taken out o
 comments from the gradebook as nbgrader's own step does; writes nothing.
 """
 
+from nbconvert.exporters import HTMLExporter
 from nbgrader.preprocessors import GetGrades
 from pygments.formatters import HtmlFormatter
 
-from autograder import text
+from autograder import page, text
+
+
+class PageExporter(HTMLExporter):
+    """A name of its own in the class's configuration, so that formgrader's pages keep their own template."""
 
 
 class Page(GetGrades):
@@ -31,8 +36,9 @@ class Page(GetGrades):
             "score": sum(grade["score"] or 0 for grade in graded),
             "points": sum(grade["points"] for grade in graded),
             "by_hand": sum(grade["points"] for grade in graded if grade["score"] is None),
+            "remarks": nb.metadata.get("course", {}).get("remarks", []),
             # black and white with weight and slant: legible for everyone, on paper too
-            "css": HtmlFormatter(style="bw").get_style_defs(".highlight"),
+            "style": page.STYLE + HtmlFormatter(style="bw").get_style_defs(".highlight"),
         }
         return nb, resources
 

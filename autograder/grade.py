@@ -19,6 +19,7 @@ import nbformat
 from sqlalchemy.exc import OperationalError
 
 from autograder import intake, sandbox, tidy, workers
+from autograder import report as reports
 from autograder.classroom import Classroom
 from course.errors import Problem
 
@@ -58,6 +59,7 @@ def run(args):
         except KeyboardInterrupt:
             raise Problem("stopped; what is finished is kept: the same command goes on from here.") from None
         csv = classroom.export()
+        reports.write(classroom)
     for stray in strays:
         say(f"not graded: {stray}")
     failed = [hand_in for hand_in in hand_ins if hand_in.failed]
@@ -67,9 +69,8 @@ def run(args):
         summary = {"graded": len(hand_ins) - len(failed), "failed": len(failed), "not_graded": strays}
         print(json.dumps({"summary": summary | {"csv": str(csv)}}))
     else:
-        print(
-            f"{len(hand_ins) - len(failed)} hand-ins graded; grades in {csv}, pages in {classroom.root / 'feedback'}."
-        )
+        done = len(hand_ins) - len(failed)
+        print(f"{done} hand-ins graded: see {csv.name}, feedback/ and reports/ in {classroom.root}.")
     return 1 if failed else 0
 
 

@@ -45,6 +45,7 @@ PORTS = ["shell", "iopub", "stdin", "control", "hb"]
 # As many kernels as there are cores are under way at once; threads of several that wait for each other in turn made
 # training with small matrices five times as slow.
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+ETC = Path(__file__).resolve().parent / "etc"  # who is who in a sandbox
 OF_ETC = ["alternatives", "fonts", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "nsswitch.conf"]
 LAUNCH = [
     "-m",
@@ -92,20 +93,21 @@ def enclosed(command, user=STUDENT, descriptors=()):
     lists = [
         option for path in fonts() for option in ("--ro-bind", path, f"{HOME}/.cache/matplotlib/{Path(path).name}")
     ]
+    own = [option for name in ("hosts", "passwd") for option in ("--ro-bind", str(ETC / name), f"/etc/{name}")]
     settings = [option for name, value in environment().items() for option in ("--setenv", name, value)]
     inner = [
         "bwrap", "--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session",
         "--uid", "1000", "--gid", "1000", "--hostname", "localhost", "--clearenv", *settings,
         *system(), "--proc", "/proc", "--dev", "/dev",
         *in_memory("/dev/shm"), *in_memory("/tmp"), *in_memory(HOME), *in_memory(RUN, 2**20),
-        *there, *lists, *descriptors, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", HOME, "--",
+        *there, *lists, *own, *descriptors, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", HOME, "--",
         "prlimit", f"--nproc={PROCESSES}", f"--fsize={HOME_SIZE}", "--core=0", f"--data={most_data()}", "--", *command,
     ]  # fmt: skip
     if os.geteuid() != 0:
         return inner
     # What root can see others may not, so it is brought first to where the user without rights finds it; all that is
     # root's in there ends with one process, which a process without rights could not see to.
-    sources = [*paths(), *fonts()]
+    sources = [*paths(), *fonts(), str(ETC)]
     binds = [option for path in sources for option in ("--ro-bind", path, path)]
     parents = {str(parent): None for path in sources for parent in reversed(Path(path).parents[:-1])}
     folders = [option for parent in ["/etc", *parents] for option in ("--perms", "755", "--dir", parent)]

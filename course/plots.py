@@ -23,6 +23,14 @@ DOINGS = {
     "wait": ("#767676", "#FFFFFF", "/////", 0.28, "waits"),
     "compute": ("#A34700", "#F5B98E", "...", 0.5, "computes"),
 }
+# Parts of a bar: fill, hatch, and the colour of a number in it. Any two neighbours differ in lightness too.
+PARTS = [
+    ("#0072B2", "", "#FFFFFF"),
+    ("#9CCBEA", "//", "#000000"),
+    ("#E07B39", "", "#000000"),
+    ("#FFFFFF", "", "#000000"),
+    ("#DDDDDD", "..", "#000000"),
+]
 MOST_ROWS = 64  # of ranks in a timeline; of more only the busiest are drawn
 NO_TIME = 1e-6  # seconds; the width of a picture in which no time passes
 BUSIEST = 16  # so many of them, and so many ranks are told in the text
@@ -204,6 +212,79 @@ def _ink(picture):
     upper = picture[: len(picture) // 2].sum() / total
     left = picture[:, : picture.shape[1] // 2].sum() / total
     return f"{upper:.0%} of its ink in the upper half, {left:.0%} in the left half"
+
+
+def histogram(values, *, x, y, title, ends=None):
+    """Draw how often values of each size occur.
+
+    values: 1-D sequence of finite numbers. x: what they are, with the unit. y: whose they are. ends: (lowest, highest)
+    value of the axis where these are known beforehand. At most 20 bars.
+    Returns a Plot, which says so where there are no values.
+    """
+    values = np.asarray(values, dtype=float)
+    if len(values) == 0:
+        return _nothing(title, "there are no values.")
+    low, high = (values.min(), values.max()) if ends is None else (min(ends[0], *values), max(ends[1], *values))
+    whole = (np.array([*values, low, high]) % 1 == 0).all()
+    if whole or high == low:  # bars that hold equally many whole numbers each
+        width = np.ceil((high - low + 1) / 20)
+        edges = np.arange(low, high + width + 1, width) - 0.5
+    else:
+        edges = np.linspace(low, high, 1 + min(20, max(5, len(values) // 3)))
+    counts, _ = np.histogram(values, edges)
+    figure, axes = _figure(x, y, title)
+    figure.set_size_inches(6, 3.4)
+    axes.bar(edges[:-1], counts, np.diff(edges), align="edge", color=COLOURS[0], edgecolor="white")
+    axes.grid(False, axis="x")
+    axes.set_ylim(0, max(counts) * 1.08)
+    axes.yaxis.get_major_locator().set_params(integer=True)
+    if whole:
+        axes.xaxis.get_major_locator().set_params(integer=True)
+    if len(values) == 1:
+        return Plot(figure, f"{_sentence(title)} {_capital(x)}: one value, {number(values[0])}.")
+    quarters = [number(value) for value in np.quantile(values, [0.25, 0.5, 0.75])]
+    told = (
+        f"{len(values)} values from {number(values.min())} to {number(values.max())}, mean {number(values.mean())}, "
+        f"median {quarters[1]}, the middle half from {quarters[0]} to {quarters[2]}"
+    )
+    return Plot(figure, f"{_sentence(title)} {_capital(x)}: {told}.")
+
+
+def shares(rows, kinds, *, x, title):
+    """Draw what a number of things consists of: a bar a row, a part of it a kind, in the order of `kinds`.
+
+    rows: dict from a row's name to how many of each kind (ints). kinds: at most five names. x: what is counted.
+    Returns a Plot, which says so where there is nothing to count. Raises ValueError where a row has not a count a kind.
+    """
+    if any(len(counts) != len(kinds) for counts in rows.values()) or len(kinds) > len(PARTS):
+        raise ValueError(f"each row needs one count for each of at most {len(PARTS)} kinds.")
+    if not any(map(sum, rows.values())):
+        return _nothing(title, "there is nothing to count.")
+    figure, axes = _figure(x, "", title)
+    figure.set_size_inches(6, 1.9 + 0.36 * len(rows))
+    axes.grid(False, axis="y")
+    left = np.zeros(len(rows))
+    counts = np.array(list(rows.values()))
+    for kind, part, (fill, hatch, ink) in zip(kinds, counts.T, PARTS, strict=False):
+        if not part.any():
+            continue
+        bars = axes.barh(range(len(rows)), part, 0.74, left, color=fill, hatch=hatch, edgecolor="#1b1b1b", label=kind)
+        for bar, count in zip(bars, part, strict=True):
+            if count >= 0.05 * counts.sum(axis=1).max():  # a number in a narrower part would not fit
+                box = {"facecolor": fill, "edgecolor": "none", "pad": 1}
+                at = bar.get_x() + bar.get_width() / 2, bar.get_y() + bar.get_height() / 2
+                axes.text(*at, str(count), ha="center", va="center", fontsize=10, color=ink, bbox=box)
+        left += part
+    axes.set_yticks(range(len(rows)), list(rows), fontsize=11)
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    figure.legend(loc="outside lower center", ncols=2, fontsize=11, frameon=False)
+    told = [
+        f"{name}: " + ", ".join(f"{count} {kind}" for kind, count in zip(kinds, part, strict=True) if count) + "."
+        for name, part in rows.items()
+        if sum(part)
+    ]
+    return Plot(figure, " ".join([_sentence(title), f"Counted: {x}.", *told]))
 
 
 def surface(loss, gradient, xs, ys, *, path=None, x, y, title):
@@ -606,6 +687,10 @@ def _as_arrays(series):
 
 def _sentence(title):
     return title if title[-1:] in ".!?" else f"{title}."
+
+
+def _capital(words):
+    return words[:1].upper() + words[1:]
 
 
 def _axis(label, logarithmic):

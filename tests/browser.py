@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import TimeoutError
+from playwright.sync_api import TimeoutError, sync_playwright
 
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = [
@@ -130,3 +130,36 @@ class Notebook:
             arg=[prompt.element_handle(), before, pattern],
             timeout=patience,
         )
+
+
+@contextlib.contextmanager
+def chromium():
+    """A browser without JupyterLab, for pages that lie in files."""
+    need_chromium()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+def assert_harmless_and_readable(browser, path, shots):
+    """The page in the file `path`, on a phone and on a screen: nothing runs, nothing is fetched, nothing is cut off.
+
+    Its own policy is switched off, so that what is asserted of the text in it does not rest on that alone.
+    """
+    for width in (360, 1200):
+        context = browser.new_context(viewport={"width": width, "height": 900}, bypass_csp=True)
+        page, asked = context.new_page(), []
+        page.on("request", lambda request, asked=asked: asked.append(request.url))
+        page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
+        page.goto(path.as_uri())
+        page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+        assert [url[:60] for url in asked if not url.startswith("data:image/png")] == [path.as_uri()[:60]]
+        assert page.evaluate("document.scripts.length") == 0 and page.title() != "owned"
+        assert page.locator("[onerror], [onload], [onclick], a[href^='javascript:'], iframe, svg, object").count() == 0
+        assert page.locator("img:not([alt])").count() == 0 and page.locator("main h1").count() == 1
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        wide = "e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0"
+        assert page.evaluate(f"[...document.querySelectorAll('pre, p, li, h1, h2, h3, td')].filter({wide}).length") == 0
+        page.screenshot(path=shots / f"{path.stem}-{width}.png", full_page=True)
+        context.close()

@@ -1,11 +1,16 @@
 """A lab of two tasks and an answer, in the place of solutions/, and hand-ins of it to grade."""
 
 import copy
+import json
+import shutil
+import warnings
 from pathlib import Path
 
+import nbformat
 import pytest
+from nbformat.v4 import new_output
 
-from autograder import build, text, tidy
+from autograder import build, classroom, text, tidy
 
 MINI = Path(__file__).parent / "mini"
 LAB = "00-mini"
@@ -48,3 +53,47 @@ def mini_solutions(monkeypatch):
     """The small lab is the only one there is."""
     monkeypatch.setattr(text, "SOLUTIONS", MINI)
     return MINI
+
+
+class Graded(classroom.Classroom):
+    """A class whose hand-ins were not run: a test says what became of each."""
+
+    def put(self, student, notebook, hints=None, score=None, remarks=(), run=None, **names):
+        """A hand-in with these hints (check -> text), all other points, and `score` (None: it waits) for its answer."""
+        notebook, hints = copy.deepcopy(notebook), hints or {}
+        for cell in notebook.cells:
+            if cell.id in hints:
+                cell.outputs = [new_output("error", ename="CheckFailed", evalue=hints[cell.id], traceback=[])]
+        notebook.metadata["course"] = {"remarks": list(remarks)}
+        with warnings.catch_warnings(), self.gradebook() as book:
+            warnings.simplefilter("ignore")  # SQLAlchemy's about nbgrader's own models
+            book.update_or_create_student(student, **names)
+            for grade in book.add_submission(LAB, student).notebooks[0].grades:
+                if text.is_answer(next(cell for cell in notebook.cells if cell.id == grade.name)):
+                    grade.manual_score, grade.needs_manual_grade = score, score is None
+                else:
+                    grade.auto_score, grade.needs_manual_grade = grade.cell.max_score * (grade.name not in hints), False
+            book.db.commit()
+        path = self.root / "autograded" / student / LAB / f"{LAB}.ipynb"
+        path.parent.mkdir(parents=True)
+        nbformat.write(notebook, path)
+        if run is not None:
+            noted = self.root / "examined" / LAB / f"{student}.json"
+            noted.parent.mkdir(parents=True, exist_ok=True)
+            noted.write_text(run if isinstance(run, str) else json.dumps(run))
+
+
+@pytest.fixture(scope="session")
+def released(tmp_path_factory):
+    """The folder of a class to which the small lab has been released, to be copied."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text, "SOLUTIONS", MINI)
+        room = classroom.Classroom(tmp_path_factory.mktemp("released"))
+        room.release(LAB)
+        return room.root
+
+
+@pytest.fixture(scope="module")
+def graded_class(released, tmp_path_factory):
+    """A new class of the small lab, to be filled by `put`."""
+    return Graded(shutil.copytree(released, tmp_path_factory.mktemp("graded") / released.name))

@@ -43,6 +43,8 @@ def a_plot_of_each_kind():
         plots.images([np.eye(4), np.tri(4)], ["meant 1, read 7", "meant 4, read 9"], title="Misread"),
         plots.devices(OPERATIONS, title="Where"),
         plots.repeats({"five": ([1, 2], [[9, 3], [7, 5]])}, x="epoch", y="error (%)", title="Seeds"),
+        plots.histogram([1, 2, 2, 5], x="points", y="hand-ins", title="Points"),
+        plots.shares({"add": (3, 1), "descend": (0, 4)}, ["full", "empty"], x="hand-ins", title="Tasks"),
     ]
 
 
@@ -51,9 +53,7 @@ def test_importing_the_module_does_not_load_matplotlib():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.parametrize(
-    "plot", a_plot_of_each_kind(), ids=["curves", "scatter", "surface", "images", "devices", "repeats"]
-)
+@pytest.mark.parametrize("plot", a_plot_of_each_kind(), ids=lambda plot: plot.text.split(".")[0])
 def test_a_notebook_shows_a_figure_with_its_text_as_caption_and_as_alternative_text(plot):
     bundle = plot._repr_mimebundle_()
     assert bundle["text/plain"] == plot.text == repr(plot)
@@ -415,3 +415,39 @@ def test_one_device_and_no_device_are_told_too():
     text = plots.devices(OPERATIONS[1:2], title="Where").text
     assert "CPU:0: 1 operation" in text and "More than one" not in text
     assert "Nothing to draw: no operation ran." in plots.devices([], title="Where").text
+
+
+def heights(plot):
+    return [bar.get_height() for bar in plot.figure.axes[0].patches]
+
+
+def test_a_histogram_counts_every_value_once_and_tells_its_spread():
+    plot = plots.histogram([0, 1, 1, 4], x="points", y="hand-ins", title="Points", ends=(0, 5))
+    assert heights(plot) == [1, 2, 0, 0, 1, 0]
+    assert "Points: 4 values from 0 to 4, mean 1.5, median 1, the middle half from 0.75 to 1.75." in plot.text
+
+
+@pytest.mark.parametrize("values", [[3.7], [3.7] * 200, [0], range(34), np.linspace(0, 1e9, 200), [1e-9, 2e-9, 0.5]])
+def test_a_histogram_holds_one_value_or_many_equal_or_far_apart(values):
+    counted = heights(plots.histogram(values, x="time (s)", y="hand-ins", title="Times"))
+    assert sum(counted) == len(values) and len(counted) <= 20
+
+
+def test_whole_numbers_spread_evenly_give_bars_of_one_height():
+    assert set(heights(plots.histogram(range(40), x="points", y="hand-ins", title="Points"))) == {2}
+
+
+def test_shares_say_how_many_of_each_kind_and_draw_parts_that_differ_without_colour():
+    plot = plots.shares({"add": (3, 0, 1), "walk": (0, 2, 2)}, ["full", "some", "none"], x="hand-ins", title="Tasks")
+    assert plot.text == "Tasks. Counted: hand-ins. add: 3 full, 1 none. walk: 2 some, 2 none."
+    drawn = [bar for bar in plot.figure.axes[0].patches if bar.get_width()]
+    assert sorted(bar.get_width() for bar in drawn) == [1, 2, 2, 3]
+    lightness = [np.dot(plt_colour, [0.2126, 0.7152, 0.0722, 0]) for plt_colour in {b.get_facecolor() for b in drawn}]
+    assert min(np.diff(sorted(lightness))) > 0.1
+
+
+def test_nothing_to_count_is_said_and_a_row_of_another_length_is_refused():
+    assert "Nothing to draw" in plots.histogram([], x="points", y="hand-ins", title="Points").text
+    assert "Nothing to draw" in plots.shares({"add": (0, 0)}, ["full", "none"], x="hand-ins", title="Tasks").text
+    with pytest.raises(ValueError, match="one count for each"):
+        plots.shares({"add": (1,)}, ["full", "none"], x="hand-ins", title="Tasks")
