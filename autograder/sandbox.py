@@ -220,7 +220,7 @@ class Sandbox(Room):
 
         Raises OSError where it does not start.
         """
-        self.why, self.ended = "", threading.Event()
+        self.why, self.ended, self.kernel = "", threading.Event(), None
         self.cgroup = Cgroup(f"{os.getpid()}-{next(self.numbers)}")
         connection = os.memfd_create("connection")
         os.write(connection, json.dumps(connection_info(f"{RUN}/s", key)).encode())
@@ -246,11 +246,11 @@ class Sandbox(Room):
         return connection_info(self.wait_for(lambda: f"/proc/{self.innermost()}/root{RUN}/s"), key)
 
     def innermost(self):
-        """The process inside all that bubblewrap makes: the kernel, once its sockets are there."""
-        with contextlib.suppress(psutil.Error):
+        """The kernel's pid, None before it is there: it stands below what bubblewrap makes, and has children itself."""
+        with contextlib.suppress(psutil.Error, IndexError):
             process = psutil.Process(self.process.pid)
-            while below := process.children():
-                process = below[0]
+            for _ in range(4 if os.geteuid() == 0 else 2):  # each bubblewrap stays above its first process
+                process = process.children()[0]
             self.kernel = process.pid
         return self.kernel
 

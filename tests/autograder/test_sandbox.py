@@ -53,3 +53,10 @@ def test_nothing_of_the_graders_environment_can_be_read_in_a_room(monkeypatch):
         look = "from pathlib import Path\nprint([path.read_text() for path in Path('/proc').glob('[0-9]*/environ')])"
         (shown,) = kernel.run(look, 30)
     assert "PATH" in shown.text and "SECRET" not in shown.text
+
+
+def test_the_kernel_is_told_from_processes_above_and_below_it():
+    with Kernel() as kernel:
+        kernel.run("import subprocess\nchild = subprocess.Popen(['sleep', '1000'])", 30)
+        assert kernel.room.innermost() == kernel.room.kernel
+        assert "ipykernel_launcher" in Path(f"/proc/{kernel.room.kernel}/cmdline").read_text()
