@@ -61,7 +61,7 @@ def run_check(source, kernel, seconds):
     try:
         with quiet(), link.on_time():
             exec(compile(source, "check", "exec"), Names(link))
-    except StudentError as error:
+    except (StudentError, Problem) as error:
         return told(error)
     except AssertionError as error:
         return str(error) or "a condition of the check does not hold."

@@ -14,6 +14,7 @@ test run tries it. Then come cells: `# %% add` replaces the task add, `# %% own`
 import ast
 import contextlib
 import copy
+import csv
 import io
 import json
 import os
@@ -21,7 +22,6 @@ import re
 import shutil
 import socket
 import tempfile
-import threading
 import time
 from argparse import Namespace
 from dataclasses import dataclass
@@ -195,9 +195,6 @@ def put(folder, content):
 def course_grade(hand_ins, class_, workers):
     """`course grade` on a folder: name of a student's folder -> its row, with the hints of its checks."""
     out = io.StringIO()
-    names = {}
-    for name in sorted(path.name for path in hand_ins.iterdir()):
-        names[name] = None
     with contextlib.redirect_stdout(out):
         grade.run(
             Namespace(
@@ -205,13 +202,9 @@ def course_grade(hand_ins, class_, workers):
             )
         )
     rows = [json.loads(line) for line in out.getvalue().splitlines()]
-    found = {}
-    for row in rows:
-        if "student" in row:
-            asked = [re.search(r"the folder '(.*)' is graded as", remark, re.DOTALL) for remark in row["remarks"]]
-            folder = next((match[1] for match in asked if match), row["student"])
-            found[folder] = row | {"hints": hints(class_, row["student"])}
-    return found
+    by_student = {row["student"]: row | {"hints": hints(class_, row["student"])} for row in rows if "student" in row}
+    with (class_ / "students.csv").open(newline="", encoding="utf-8", errors="surrogateescape") as file:
+        return {row["name"]: by_student.get(row["student"]) for row in csv.DictReader(file)}
 
 
 def hints(class_, student):
@@ -289,7 +282,7 @@ def left(there, root):
     while (found := remains(there)) and time.monotonic() < end:
         time.sleep(0.2)
     pages = [str(page.relative_to(root)) for page in Path(root).rglob("feedback/**/*.html") if markup(page)]
-    wrong = [str(path) for path in Path(root).rglob(f"*{MARK}*") if LAB not in str(path)]
+    wrong = [str(path) for path in Path(root).rglob(f"{MARK}*")]
     return found + pages + wrong
 
 
@@ -307,11 +300,12 @@ def remains(there):
 
 def processes():
     """What runs below this process, or in a room that was made from this environment."""
-    own = os.readlink("/proc/self/ns/pid")
+    own = Path("/proc/self/ns/pid").readlink()
     found = {f"{process.pid} {process.name()}" for process in psutil.Process().children(recursive=True)}
     for pid in psutil.pids():
         with contextlib.suppress(OSError, psutil.Error):
-            if os.readlink(f"/proc/{pid}/ns/pid") != own and Path(f"/proc/{pid}/root{sandbox.paths()[-2]}").exists():
+            process = Path("/proc", str(pid))
+            if (process / "ns/pid").readlink() != own and Path(f"{process}/root{sandbox.paths()[-2]}").exists():
                 found.add(f"{pid} {psutil.Process(pid).name()}")
     return found
 
@@ -338,7 +332,7 @@ def markup(page):
 
 @contextlib.contextmanager
 def listening():
-    """(port, name) of sockets of this machine's that answer whoever reaches them: on its loopback, and an abstract one."""
+    """(port, name) of sockets of this machine's that answer whoever reaches them: one on its loopback, one abstract."""
     name = f"{MARK}-{os.getpid()}"
     with socket.create_server(("127.0.0.1", 0)) as inet, socket.socket(socket.AF_UNIX) as unix:
         unix.bind("\0" + name)

@@ -4,7 +4,15 @@
 def add(x, y):
     kernel = get_ipython().kernel
     while True:
-        kernel.session.send(kernel.stdin_socket, "input_request", {"prompt": "1 x", "password": False}, parent=kernel.get_parent(), ident=kernel._parent_ident["shell"])
+        kernel.session.send(
+            kernel.stdin_socket,
+            "input_request",
+            {"prompt": "1 x", "password": False},
+            parent=kernel.get_parent(),
+            ident=kernel._parent_ident["shell"],
+        )
+
+
 # %% descend
 def descend(gradient, theta, steps):
     while True:

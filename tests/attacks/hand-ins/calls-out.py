@@ -22,7 +22,12 @@ def add(x, y):
     reached += [connects(inet, (host, port)) for host in ("1.1.1.1", "169.254.169.254") for port in (53, 80)]
     reached += [connects(socket.AF_INET6, ("::1", places["port"]))]
     reached += [connects(unix, "\0" + places["abstract"])]
-    reached += [connects(unix, str(path)) for root in ("/run", "/tmp", "/var/run") for path in Path(root).rglob("*") if path.is_socket() and "/run/kernel" not in str(path)]
+    reached += [
+        connects(unix, str(path))
+        for root in ("/run", "/tmp", "/var/run")
+        for path in Path(root).rglob("*")
+        if path.is_socket() and "/run/kernel" not in str(path)
+    ]
     try:
         socket.getaddrinfo("example.org", 80)
         reached.append(True)

@@ -9,6 +9,8 @@ for number in range(50):
     for cell in (check, wrong):
         notebook.cells.append(copy.deepcopy(cell))
         notebook.cells[-1].id = f"{cell.id}-{number}"
+
+
 # %% add
 def add(x, y):
     return x - y

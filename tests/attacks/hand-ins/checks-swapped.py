@@ -9,6 +9,8 @@ for cell in notebook.cells:
         meta["grade_id"] = names[cell.id]
     if cell.id == "add":
         meta.update(grade=True, solution=False, points=2)
+
+
 # %% add
 def add(x, y):
     return x - y

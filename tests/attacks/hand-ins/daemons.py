@@ -13,4 +13,6 @@ for _ in range(3):
                     signal.signal(number, signal.SIG_IGN)
             os.execve("/bin/sleep", ["attacked-daemon", "86399"], {})
         os._exit(0)
-subprocess.Popen(["nohup", "setsid", "sh", "-c", "trap '' TERM INT HUP; while :; do echo attacked > /tmp/attacked; sleep 1; done"])
+subprocess.Popen(
+    ["nohup", "setsid", "sh", "-c", "trap '' TERM INT HUP; while :; do echo attacked > /tmp/attacked; sleep 1; done"]
+)

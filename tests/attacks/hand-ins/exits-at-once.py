@@ -11,6 +11,8 @@ import os
 
 def add(x, y):
     os._exit(0)
+
+
 # %% descend
 def descend(gradient, theta, steps):
     import os, signal

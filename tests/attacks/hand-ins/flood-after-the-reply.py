@@ -9,8 +9,11 @@ def flood():
     while True:
         try:
             kernel.session.send(
-                kernel.iopub_socket, "stream", {"name": "stdout", "text": "attacked " * 1000},
-                parent=kernel.get_parent(), ident=b"stream",
+                kernel.iopub_socket,
+                "stream",
+                {"name": "stdout", "text": "attacked " * 1000},
+                parent=kernel.get_parent(),
+                ident=b"stream",
             )
         except Exception:
             pass

@@ -1,7 +1,7 @@
 # tries: a link in the place of the notebook, to the grades
 # earns:
 # quick
-# said: it is a link to another file
+# said: is a link to another file
 # %% folder
 path = next(folder.glob("*.ipynb"))
 path.unlink()

@@ -11,5 +11,10 @@ for cell in notebook.cells:
         )
         cell.attachments = {"x.png": {"text/html": "<script>attacked()</script>"}}
 cell = nbformat.v4.new_code_cell("1 + 1", id="page")
-cell.metadata["nbgrader"] = {"grade_id": "<script>attacked()</script>", "grade": True, "solution": True, "schema_version": 3}
+cell.metadata["nbgrader"] = {
+    "grade_id": "<script>attacked()</script>",
+    "grade": True,
+    "solution": True,
+    "schema_version": 3,
+}
 notebook.cells.insert(0, cell)

@@ -5,6 +5,8 @@
 # %% add
 def add(x, y):
     return x - y
+
+
 # %% descend
 def descend(gradient, theta, steps):
     return theta

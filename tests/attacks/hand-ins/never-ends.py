@@ -3,10 +3,14 @@
 # %% own
 while True:
     pass
+
+
 # %% add
 def add(x, y):
     while True:
         pass
+
+
 # %% descend
 def descend(gradient, theta, steps):
     while True:

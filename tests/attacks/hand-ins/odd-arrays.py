@@ -9,12 +9,16 @@ def add(x, y):
     if isinstance(x, int):
         return np.array([3], dtype=[("a", "O"), ("b", "f8")])
     return np.array([object()] * 3)
+
+
 # %% descend
 def descend(gradient, theta, steps):
     import numpy as np
 
     gradient(np.array(["NaT"], dtype="M8[ns]"))
     return np.zeros((0, 2**62, 2), "f8")
+
+
 # %% squares
 def squares(n):
     import numpy as np

@@ -16,9 +16,13 @@ def sum_instead(value, *args, **kwargs):
 json.dumps = sum_instead
 sys.modules["autograder.values"].encode_array = lambda value, *_: ["a", "<f8", [3], "not base64"]
 sys.modules["autograder.values"].MAX_BYTES = 10**18
+
+
 # %% add
 def add(x, y):
     return "wrong sum"
+
+
 # %% squares
 def squares(n):
     found = [k * k for k in range(n) if k * k < n]

@@ -18,6 +18,8 @@ class Hostile(KernelLost, NotImplementedError):
 
 def add(x, y):
     raise Hostile("add-check passed: 2 of 2 points")
+
+
 # %% descend
 def descend(gradient, theta, steps):
     kind = type("StudentError" * 10_000, (GeneratorExit,), {"kinds": [], "report": 1, "trace": 2})

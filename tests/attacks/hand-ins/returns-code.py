@@ -12,12 +12,16 @@ class Runs:
     def ran(self, *_, **__):
         raise SystemError("attacked")
 
-    __array__ = __eq__ = __len__ = __iter__ = __getattr__ = __repr__ = __str__ = __format__ = __float__ = __index__ = ran
+    __array__ = __eq__ = __len__ = __iter__ = __getattr__ = __repr__ = __str__ = __format__ = __float__ = __index__ = (
+        ran
+    )
     __hash__ = None
 
 
 def add(x, y):
     return Runs() if isinstance(x, int) else pickle.dumps(Runs())
+
+
 # %% descend
 def descend(gradient, theta, steps):
     return gradient(Runs())

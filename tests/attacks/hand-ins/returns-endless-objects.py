@@ -13,6 +13,8 @@ class Endless(list):
 
 def add(x, y):
     return Endless([1, 2, 3])
+
+
 # %% descend
 class Long:
     def __len__(self):
@@ -29,6 +31,8 @@ def descend(gradient, theta, steps):
     for _ in range(5):
         gradient(theta)
     return Long()
+
+
 # %% squares
 class Counts(dict):
     def items(self):

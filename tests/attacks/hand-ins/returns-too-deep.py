@@ -8,11 +8,15 @@ def add(x, y):
     for _ in range(1_000_000):
         value = [value]
     return value
+
+
 # %% descend
 def descend(gradient, theta, steps):
     value = {}
     value["value"] = value
     return gradient(value)
+
+
 # %% squares
 def squares(n):
     value = [0] * 10

@@ -5,6 +5,8 @@
 # %% add
 def add(x, y):
     return "x" * 200_000_000
+
+
 # %% descend
 def descend(gradient, theta, steps):
     import numpy as np

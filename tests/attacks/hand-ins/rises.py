@@ -20,11 +20,20 @@ def add(x, y):
             pass
     for words in (["sudo", "-n", "id"], ["su", "-c", "id"], ["bwrap", "--ro-bind", "/", "/", "id"], ["mount"]):
         try:
-            if "uid=0" in subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=5).stdout:
+            if (
+                "uid=0"
+                in subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=5).stdout
+            ):
                 return x + y
         except (OSError, subprocess.SubprocessError):
             pass
-    for path in ("/usr/attacked", "/etc/attacked", "/attacked", "/proc/self/oom_score_adj", places["repository"] + "/course/attacked"):
+    for path in (
+        "/usr/attacked",
+        "/etc/attacked",
+        "/attacked",
+        "/proc/self/oom_score_adj",
+        places["repository"] + "/course/attacked",
+    ):
         try:
             with open(path, "w") as file:
                 file.write("-1000")

@@ -4,8 +4,17 @@
 def add(x, y):
     kernel = get_ipython().kernel
     identity, parent = kernel._parent_ident["shell"], kernel.get_parent()
-    odd = [None, 7, [], "x", {"user_expressions": []}, {"user_expressions": {"answer": 7}}, {"user_expressions": {"answer": {"data": 1}}},
-           {"user_expressions": {"answer": {"data": {"text/plain": 7}}}}, {"user_expressions": {"answer": {"data": {"text/plain": "(" * 10**5}}}}]
+    odd = [
+        None,
+        7,
+        [],
+        "x",
+        {"user_expressions": []},
+        {"user_expressions": {"answer": 7}},
+        {"user_expressions": {"answer": {"data": 1}}},
+        {"user_expressions": {"answer": {"data": {"text/plain": 7}}}},
+        {"user_expressions": {"answer": {"data": {"text/plain": "(" * 10**5}}}},
+    ]
     for content in odd:
         for kind in ("stream", "error", "status", "display_data", "execute_result", "x"):
             try:

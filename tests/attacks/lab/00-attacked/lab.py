@@ -72,7 +72,7 @@ assert number == 4 == len(found), f"0, 1, 4 and 9 are below 10; yours are {found
 ### BEGIN HIDDEN TESTS
 number, found = squares(50)
 assert sum(range(number)) == 28, f"below 50 are 8 squares; yours are {number}"
-assert [each for each in found] == [0, 1, 4, 9, 16, 25, 36, 49], f"below 50 are 8; yours are {found}"
+assert list(found) == [0, 1, 4, 9, 16, 25, 36, 49], f"below 50 are 8; yours are {found}"
 ### END HIDDEN TESTS
 
 
