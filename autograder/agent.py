@@ -7,12 +7,15 @@ stdin channel, where they may ask in their turn. Nothing of a check is ever here
 are only values.
 """
 
+import builtins
+import contextvars
 import importlib
 import itertools
 import linecache
 import operator
 import sys
 
+import greenlet
 from IPython import get_ipython
 
 from autograder.values import dumps, loads
@@ -58,6 +61,94 @@ class Callback:
         raise TypeError(f"{self.__name__} belongs to the check and cannot travel to an engine")
 
 
+class Ranks:
+    """The ranks of a run whose communicator is the grader's: green threads, each standing in a call of its own."""
+
+    def __init__(self, function, args, kwargs):
+        own = importlib.import_module("course.spmd")._own
+        self.threads = [
+            greenlet.greenlet(
+                lambda *_, rank=rank, mine=mine: live(function, Comm(rank, len(args)), own(mine), own(kwargs))
+            )
+            for rank, mine in enumerate(args)
+        ]
+        for thread in self.threads:
+            thread.gr_context = contextvars.copy_context()
+
+    def go_on(self, replies):
+        """The next call of each rank in `replies`, [(rank, *reply to its last one)]."""
+        calls = []
+        for rank, *reply in replies:
+            thread = self.threads[rank]
+            thread.parent = greenlet.getcurrent()
+            calls.append(thread.switch(*reply))
+        return calls
+
+
+def live(function, comm, args, kwargs):
+    """One rank's life; the last of its calls says how it ended."""
+    try:
+        function(comm, *args, **kwargs)
+        return ["returned"]
+    except BaseException as error:
+        return ["raised", described(error)]
+
+
+class Comm:
+    """A communicator whose every call is carried out by the grader."""
+
+    def __init__(self, rank, size):
+        self.rank, self.size = rank, size
+
+    def __repr__(self):
+        return f"<rank {self.rank} of {self.size}>"
+
+    def _call(self, *call):
+        """Stand still until the grader has the value of one call."""
+        kind, value = greenlet.getcurrent().parent.switch(list(call))
+        if kind is not None:
+            raise getattr(builtins, kind)(value)
+        return value
+
+    def send(self, buf, dest, tag=0):
+        self._call("send", buf, dest, tag)
+
+    def recv(self, buf, source, tag=0):
+        return filled(buf, self._call("recv", buf, source, tag))
+
+    def sendrecv(self, sendbuf, dest, sendtag=0, recvbuf=None, source=None, recvtag=0):
+        return filled(recvbuf, self._call("sendrecv", sendbuf, dest, sendtag, recvbuf, source, recvtag))
+
+    def isend(self, buf, dest, tag=0):
+        return Request(self, self._call("isend", buf, dest, tag), None)
+
+    def irecv(self, buf, source, tag=0):
+        return Request(self, self._call("irecv", buf, source, tag), buf)
+
+    def barrier(self):
+        self._call("barrier")
+
+    def compute(self, seconds=0.0, added=0):
+        self._call("compute", seconds, added)
+
+
+class Request:
+    """A transfer that was begun."""
+
+    def __init__(self, comm, number, buf):
+        self.comm, self.number, self.buf = comm, number, buf
+
+    def wait(self):
+        got = self.comm._call("wait", self.number)
+        return None if self.buf is None else filled(self.buf, got)
+
+
+def filled(buf, got):
+    """`buf`, an array or a tensor, with what came."""
+    (buf.detach() if hasattr(buf, "detach") else buf)[...] = got
+    return buf
+
+
 def resolve(kind, key):
     """The object behind a handle, or a function of the check's."""
     if kind == "callback":
@@ -75,6 +166,8 @@ OPERATIONS = {
     "length": len,
     "list": list,
     "text": str,
+    "ranks": Ranks,
+    "go_on": Ranks.go_on,
 }
 
 

@@ -15,7 +15,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Bool, Unicode
 
 from autograder import text
-from autograder.kernel import Kernel, KernelLost, TimeUp
+from autograder.kernel import Kernel, KernelLost, TimeUp, as_utf8
 from autograder.standins import run_check
 
 CELL_SECONDS = 30  # a student cell, or a check with all the calls it makes
@@ -108,6 +108,7 @@ class Examination:
 
 def failure(kind, message):
     """An error output that says one thing."""
+    message = as_utf8(message)
     return new_output("error", ename=kind, evalue=message, traceback=[message])
 
 

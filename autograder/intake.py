@@ -204,6 +204,8 @@ class Sorter:
     def sort_one(self, entry, stamps):
         """One entry into a try or a stray line."""
         groups = self.collect(entry)
+        if groups and entry.folder:
+            entry.fault = entry.fault or "is a folder"
         of_lab = len(entry.parts) > 1 and entry.parts[1] in text.lab_names() and not archives.is_archive(entry.parts[0])
         if of_lab and (groups is None or "lab" in groups):
             self.tries.setdefault((Name(nfc(entry.parts[0])), entry.parts[1]), [])  # there may be no notebook in it

@@ -8,10 +8,12 @@ ready and the machine is busy with others. Needs jupyter_client, a room of `sand
 
 import ast
 import json
+import queue
 import secrets
 import time
 from pathlib import Path
 
+import nbformat
 import zmq
 from jupyter_client.blocking import BlockingKernelClient
 from nbformat.v4 import new_output, output_from_msg
@@ -20,7 +22,8 @@ from autograder import sandbox, values
 
 START_SECONDS = 60
 GRACE_SECONDS = 3  # between SIGINT and SIGKILL
-MAX_OUTPUT = 500_000  # characters a cell may leave behind
+MAX_OUTPUT = 500_000  # characters a cell may leave behind, and as many again of errors
+MAX_ERROR = 4000  # characters of an error that alone is larger
 
 HERE = Path(__file__).parent
 INSTALL = """
@@ -126,11 +129,9 @@ class Kernel:
             user_expressions={"answer": expression},
             allow_stdin=True,
         )
-        reply = content.get("user_expressions", {}).get("answer", {})
-        shown = reply.get("data", {}).get("text/plain", "")
         try:
-            text = ast.literal_eval(shown)
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            text = ast.literal_eval(content["user_expressions"]["answer"]["data"]["text/plain"])
+        except (ValueError, SyntaxError, RecursionError, MemoryError, KeyError, TypeError):
             text = ""
         return text if isinstance(text, str) else ""
 
@@ -165,19 +166,15 @@ class Kernel:
             for channel in (client.iopub_channel, client.stdin_channel, client.shell_channel):
                 if channel.socket not in ready:
                     continue
-                received = channel.get_msg(timeout=1)
-                if received["parent_header"].get("msg_id") != message:
-                    continue
+                kind, content = received_from(channel, message)
                 if channel is client.iopub_channel:
-                    idle = idle or (
-                        received["msg_type"] == "status" and received["content"].get("execution_state") == "idle"
-                    )
+                    idle = idle or (kind == "status" and content.get("execution_state") == "idle")
                     if outputs is not None:
-                        outputs.take(received)
-                elif channel is client.stdin_channel and received["msg_type"] == "input_request":
-                    client.input(answer_callback(received["content"].get("prompt", "")))
-                elif channel is client.shell_channel:
-                    reply, idle_limit = received["content"], self.clock() + GRACE_SECONDS
+                        outputs.take(kind, content)
+                elif channel is client.stdin_channel and kind == "input_request" and answer_callback is not None:
+                    client.input(answer_callback(str(content.get("prompt", ""))))
+                elif channel is client.shell_channel and kind == "execute_reply":
+                    reply, idle_limit = content, self.clock() + GRACE_SECONDS
         return reply
 
     def interrupt(self, message):
@@ -194,25 +191,54 @@ class Kernel:
         raise KernelLost("it ran too long and ignored being interrupted")
 
 
+def received_from(channel, message):
+    """(type, content) of the next message on a channel; ("", {}) where it does not belong to `message` or is none.
+
+    Student code can send what it likes: unsigned, cut off, or of another form.
+    """
+    try:
+        received = channel.get_msg(timeout=1)
+        kind, content = received["msg_type"], received["content"]
+        theirs = received["parent_header"]["msg_id"] == message
+    except (ValueError, TypeError, KeyError, IndexError, RecursionError, queue.Empty):
+        return "", {}
+    return (kind, content) if theirs and isinstance(kind, str) and isinstance(content, dict) else ("", {})
+
+
 class Outputs:
     """The outputs of one cell, bounded in size."""
 
     def __init__(self):
         self.list, self.room = [], MAX_OUTPUT
 
-    def take(self, message):
+    def take(self, kind, content):
         """Add what one iopub message shows, while there is room."""
-        if message["msg_type"] not in ("stream", "error", "display_data", "execute_result"):
+        if kind not in ("stream", "error", "display_data", "execute_result"):
             return
-        if message["msg_type"] != "error" and self.room <= 0:
+        if self.room <= (-MAX_OUTPUT if kind == "error" else 0):
             return
-        self.room -= len(json.dumps(message["content"], default=str))
-        if self.room <= 0 and message["msg_type"] != "error":
+        try:
+            message = {"header": {"msg_type": kind}, "content": as_utf8(content)}
+            output = nbformat.from_dict(output_from_msg(message))
+            nbformat.validate(output, ref="output", version=4)
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError, nbformat.ValidationError):
+            return  # a message that no kernel sends
+        size = len(json.dumps(output))
+        if kind == "error" and size > MAX_OUTPUT:
+            output.traceback = [output.evalue[:MAX_ERROR]]
+            output.ename, output.evalue = output.ename[:MAX_ERROR], output.evalue[:MAX_ERROR]
+            size = len(json.dumps(output))
+        self.room -= size
+        if self.room <= 0 and kind != "error":
             self.list.append(new_output("stream", name="stdout", text="\n[further output is left out]\n"))
             return
-        output = output_from_msg(message)
         last = self.list[-1] if self.list else {}
         if output.output_type == "stream" == last.get("output_type") and output.name == last.name:
             last.text += output.text
         else:
             self.list.append(output)
+
+
+def as_utf8(value):
+    """The same JSON with question marks for half surrogate pairs, which Python can hold and a file cannot."""
+    return json.loads(json.dumps(value, ensure_ascii=False).encode(errors="replace"))

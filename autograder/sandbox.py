@@ -225,7 +225,7 @@ class Sandbox(Room):
 
         Raises OSError where it does not start.
         """
-        self.why, self.ended = "", threading.Event()
+        self.why, self.ended, self.kernel = "", threading.Event(), None
         self.cgroup = Cgroup(f"{os.getpid()}-{next(self.numbers)}")
         connection = os.memfd_create("connection")
         os.write(connection, json.dumps(connection_info(f"{RUN}/s", key)).encode())
@@ -235,6 +235,7 @@ class Sandbox(Room):
         command = enclosed([sys.executable, *LAUNCH, file], STUDENT + os.getpid() % 4096, options)
         self.process = subprocess.Popen(
             ["sh", "-c", 'read _ && exec "$@"', "sh", *command],  # it waits until it is in its cgroup
+            env={"PATH": os.environ.get("PATH", os.defpath)},  # that of a room's first process can be read inside
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -250,10 +251,12 @@ class Sandbox(Room):
         return connection_info(self.wait_for(lambda: f"/proc/{self.innermost()}/root{RUN}/s"), key)
 
     def innermost(self):
-        """The process inside all that bubblewrap makes: the kernel, once its sockets are there."""
-        with contextlib.suppress(psutil.Error):
-            below = psutil.Process(self.process.pid).children(recursive=True)
-            self.kernel = max(below, key=lambda process: process.pid).pid if below else self.process.pid
+        """The kernel's pid, None before it is there: it stands below what bubblewrap makes, and has children itself."""
+        with contextlib.suppress(psutil.Error, IndexError):
+            process = psutil.Process(self.process.pid)
+            for _ in range(4 if os.geteuid() == 0 else 2):  # each bubblewrap stays above its first process
+                process = process.children()[0]
+            self.kernel = process.pid
         return self.kernel
 
     def cause(self):

@@ -8,23 +8,28 @@ import builtins
 import contextlib
 import io
 import re
+import signal
+import threading
 import types
 import warnings
 
 import greenlet
 import numpy as np
 
-from autograder import values
+from autograder import relay, values
 from autograder.kernel import KernelLost, TimeUp
+from course.comm import Delay, Die, Drop, Reorder, Simulated, Slow
 from course.comm.hang import Report
 from course.comm.trace import Trace
 from course.errors import Problem
-from course.spmd import RunFailed
+from course.spmd import Run, RunFailed
 
 IN_THE_KERNEL = {"cluster", "comm", "horovod", "spmd"}  # modules of `course` that mean the student's ranks
 ERRORS = {"Problem": Problem, "RunFailed": RunFailed}  # errors of the course that a check may expect
+NETWORK = {kind.__name__: kind for kind in (Simulated, Delay, Die, Drop, Reorder, Slow)}
 MESSAGE = 4000  # characters of an error's text
 MOST_CALLS = 5000  # of the check's functions, under way at once: one a simulated rank
+TICK = 1  # seconds between two looks at the time that a check takes on its own
 
 
 class StudentError(Exception):
@@ -42,6 +47,10 @@ class StudentError(Exception):
         return self.message
 
 
+class Endless(Exception):
+    """The check's own code did not finish in its time."""
+
+
 def run_check(source, kernel, seconds):
     """Run the check cell `source` against `kernel`.
 
@@ -50,14 +59,19 @@ def run_check(source, kernel, seconds):
     """
     link = Link(kernel, kernel.clock() + seconds)
     try:
-        with quiet():
+        with quiet(), link.on_time():
             exec(compile(source, "check", "exec"), Names(link))
-    except StudentError as error:
+    except (StudentError, Problem) as error:
         return told(error)
     except AssertionError as error:
         return str(error) or "a condition of the check does not hold."
     except TimeUp:
         return f"your code did not finish within {seconds:g} seconds: does a loop never end?"
+    except Endless:
+        return (
+            f"the check could not finish within {seconds:g} seconds with what your code gave it: "
+            "is a number or a length far too large?"
+        )
     except NameError as error:
         return (
             f"`{error.name}` is not defined: its cell is empty, was deleted or raised an error."
@@ -104,7 +118,7 @@ class Names(dict):
             package, _, module = name.partition(".")
             if package == "course" and module.split(".")[0] in IN_THE_KERNEL:
                 found = link.ask("module", name)
-                named = {n: ERRORS[n] if n in ERRORS else getattr(found, n) for n in fromlist or ()}
+                named = {n: ERRORS[n] if n in ERRORS else here_too(link, n, getattr(found, n)) for n in fromlist or ()}
                 return types.SimpleNamespace(**named) if named else link.ask("module", package)
             here = builtins.__import__(name, globals, locals, fromlist, level)
             if name != "course" or not IN_THE_KERNEL & {*(fromlist or ())}:
@@ -121,6 +135,48 @@ class Names(dict):
         return self.link.ask("name", name)
 
 
+def here_too(link, name, there):
+    """What a check imports from the course's ranks: `there`, but for what must be known here to count messages."""
+    if name == "spmd" and isinstance(there, StandIn):
+        return counting(link, there)
+    if name in NETWORK and isinstance(there, StandIn):
+        return Twin(there, NETWORK[name])
+    return there
+
+
+def counting(link, there):
+    """`course.spmd.spmd` of the kernel, but that counters of runs on simulated ranks are those of `relay.py`."""
+
+    def spmd(function, *args, **options):
+        run = there(function, *args, **options)
+        ranks, carrier, _, faults = (options.pop(name, None) for name in ("ranks", "carrier", "timeout", "faults"))
+        network = Simulated() if carrier == "simulated" else twin_of(carrier)
+        faults = [twin_of(fault) for fault in faults or ()]
+        if type(run) is not Run or not isinstance(function, StandIn) or None in (network, *faults):
+            return run
+        return relay.Counted(run, lambda: relay.trace(link, function, args, ranks, network, faults, options))
+
+    return spmd
+
+
+class Twin:
+    """A class of the course's whose objects are made in the kernel and here."""
+
+    def __init__(self, there, here):
+        self.there, self.here = there, here
+
+    def __call__(self, *args, **kwargs):
+        made = self.there(*args, **kwargs)
+        if isinstance(made, StandIn):
+            object.__setattr__(made, "_twin", self.here(*args, **kwargs))
+        return made
+
+
+def twin_of(made):
+    """What was made here of what a Twin made; None for all else."""
+    return object.__getattribute__(made, "_twin") if isinstance(made, StandIn) else None
+
+
 class Link:
     """Questions to the agent in the kernel, answered before `deadline` (the kernel's clock)."""
 
@@ -128,6 +184,32 @@ class Link:
         self.kernel, self.deadline = kernel, deadline
         self.callbacks, self.raised = {}, None
         self.calls = {}  # number -> the green thread of one call of a function of the check's
+        self.checking = False  # whether the check's own code runs now, and not a request
+
+    @contextlib.contextmanager
+    def on_time(self):
+        """Raise Endless in the check's own code when it is past the deadline (in the main thread: signals come there).
+
+        A request has an end of its own, and what it leaves half done could not be used any more.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def look(_, frame):
+            mine = frame.f_code.co_filename in (__file__, contextlib.__file__)  # on its way into a request, or out
+            if self.checking and not mine and self.kernel.clock() > self.deadline:
+                raise Endless
+
+        before = signal.signal(signal.SIGALRM, look)
+        signal.setitimer(signal.ITIMER_REAL, TICK, TICK)
+        try:
+            self.checking = True
+            yield
+        finally:
+            self.checking = False
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
 
     def ask(self, do, *operands):
         """The value of one operation in the kernel; raises StudentError for what the student's code raised."""
@@ -136,7 +218,11 @@ class Link:
         if here in self.calls.values():  # the kernel waits for this call back and takes the question in its place
             text = here.parent.switch(question)
         else:
-            text = self.kernel.ask(question, self.deadline, self.call_back)
+            self.checking = False
+            try:
+                text = self.kernel.ask(question, self.deadline, self.call_back)
+            finally:
+                self.checking = True
             if self.raised is not None:  # an error of the check's own function, passed through the student's code
                 error, self.raised = self.raised, None
                 raise error
@@ -169,6 +255,10 @@ class Link:
             return function
         return StandIn(self, kind, key)
 
+    def error(self, parts):
+        """The exception that the agent described."""
+        return student_error(parts)
+
     def call_back(self, text):
         """Begin a call of a function of the check's, asked for from the kernel, or go on with one; returns the reply.
 
@@ -181,7 +271,9 @@ class Link:
         if number not in self.calls:
             self.calls[number] = greenlet.greenlet(self.carry_out)
         call = self.calls[number]
+        self.checking = True
         reply = call.switch(text)
+        self.checking = False
         if call.dead:
             del self.calls[number]
         return reply
@@ -222,7 +314,8 @@ def student_error(parts):
 def known_error(name):
     """The class of this name that a check may expect, None where there is none."""
     kind = ERRORS.get(name, getattr(builtins, name, None))
-    return kind if isinstance(kind, type) and issubclass(kind, Exception) and kind is not Exception else None
+    silent = (Exception, StopIteration, StopAsyncIteration)  # the last two would end a loop of the check's unseen
+    return kind if isinstance(kind, type) and issubclass(kind, Exception) and kind not in silent else None
 
 
 def bounded(text):
@@ -239,6 +332,7 @@ class StandIn:
     def __init__(self, link, kind, key):
         object.__setattr__(self, "_link", link)
         object.__setattr__(self, "_handle", (kind, key))
+        object.__setattr__(self, "_twin", None)
 
     def __call__(self, *args, **kwargs):
         return self._link.ask("call", self, args, kwargs)

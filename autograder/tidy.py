@@ -74,7 +74,10 @@ def well_formed(data):
         metadata = cell.get("metadata")
         metadata = metadata if isinstance(metadata, dict) else {}
         make = new_code_cell if cell.get("cell_type") == "code" else new_markdown_cell
-        kept = {key: metadata[key] for key in ("nbgrader", "tags") if isinstance(metadata.get(key), dict | list)}
+        kept = {"nbgrader": metadata["nbgrader"]} if isinstance(metadata.get("nbgrader"), dict) else {}
+        tags = metadata.get("tags")
+        if isinstance(tags, list) and all(isinstance(tag, str) for tag in tags):
+            kept["tags"] = list(dict.fromkeys(tags))
         cells.append(make(source, metadata=nbformat.from_dict(kept), id=f"cell-{number}"))
     return new_notebook(cells=cells, metadata=nbformat.from_dict(text.METADATA))
 

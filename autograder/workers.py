@@ -24,11 +24,13 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
 import nbformat
 
-from autograder import examine, sandbox
+from autograder import examine, sandbox, text
 from course.errors import Problem
 
 SECONDS = sandbox.PATIENCE * examine.NOTEBOOK_SECONDS + 60  # wall time for one hand-in, when all else fails
+CELL_SECONDS = examine.GIVEN_SECONDS + 30  # CPU time of the grader's for one cell, when a check heeds no signal
 MEMORY = 8 * 2**30  # bytes that the checks of one hand-in may take in their own process
+BEYOND = "the check could not be finished with what your code gave it: is a number or a length far too large?"
 PR_SET_PDEATHSIG = 1
 SLOW = re.compile(r"\btorch\b")  # what checks import and takes seconds
 
@@ -43,30 +45,39 @@ def apart(notebook, unsafe):
     where that process dies or does not end, with what it had found until then. Raises Problem where nothing could be
     started.
     """
-    started, cells, problem, found = time.monotonic(), {}, "", None
+    started, lab, ended = time.monotonic(), nbformat.reads(notebook, as_version=4), []
+    while True:
+        cells, said, warm = {}, {}, warm_process()
+        for kind, content in warm.examine(nbformat.writes(lab), unsafe, started + SECONDS):
+            if kind == "cell":
+                cells |= content
+            else:
+                said[kind] = content
+        left = [cell for cell in lab.cells if examine.is_run(cell) and cell.id not in cells]
+        over = warm.process.poll() is not None  # the time is up, or whoever waits has stopped it
+        if "found" in said or "problem" in said or over or not left or not text.is_check(left[0]):
+            break
+        # what a check did with the student's values has ended its process: all others can still be had
+        left[0].source = f"raise AssertionError({BEYOND!r})"
+        ended.append(f"{left[0].id}: {BEYOND}")
+    record = {"cells": cells, "unsafe": unsafe, "seconds": time.monotonic() - started}
+    if "problem" in said:
+        raise Problem(f"it could not be examined ({said['problem']}): see `course doctor`, then run the same again.")
+    if "found" in said:
+        found = said["found"]
+        return record | found | {"remarks": ended + found["remarks"]}
+    for cell in left:
+        cells[cell.id] = [examine.failure("NotRun", f"not run: the examination ended early ({said['end']}).")]
+    remark = f"The examination ended early ({said['end']}): what had not run counts as failed."
+    return record | {"remarks": [*ended, remark], "cpu_seconds": 0.0, "peak_memory": 0}
+
+
+def warm_process():
+    """The Warm process that forks for this thread."""
     warm = getattr(_here, "warm", None)
     if warm is None or warm.process.poll() is not None:
         warm = _here.warm = Warm()
-    for kind, content in warm.examine(notebook, unsafe, started + SECONDS):
-        if kind == "cell":
-            cells |= content
-        elif kind == "problem":
-            problem = content
-        elif kind == "found":
-            found = content
-        else:
-            why = content
-    seconds = {"seconds": time.monotonic() - started}
-    if problem:
-        raise Problem(f"it could not be examined ({problem}): see `course doctor`, then run the same again.")
-    if found:
-        return {"cells": cells, "unsafe": unsafe} | seconds | found
-    for cell in nbformat.reads(notebook, as_version=4).cells:
-        if examine.is_run(cell):
-            cells.setdefault(cell.id, [examine.failure("NotRun", f"not run: the examination ended early ({why}).")])
-    remark = f"The examination ended early ({why}): what had not run counts as failed."
-    used = {"cpu_seconds": 0.0, "peak_memory": 0}
-    return {"cells": cells, "unsafe": unsafe, "remarks": [remark]} | seconds | used
+    return warm
 
 
 class Warm:
@@ -138,12 +149,14 @@ def find(notebook, unsafe, out):
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     most = resource.getrlimit(resource.RLIMIT_DATA)[1]  # of the sandbox, which is counted otherwise
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, most))
+
+    def told(cell):
+        signal.setitimer(signal.ITIMER_VIRTUAL, CELL_SECONDS)  # its signal ends the process
+        say(out, "cell", {cell.id: cell.outputs})
+
     try:
-        found = examine.examine(
-            nbformat.reads(notebook, as_version=4),
-            unsafe=unsafe,
-            told=lambda cell: say(out, "cell", {cell.id: cell.outputs}),
-        )
+        signal.setitimer(signal.ITIMER_VIRTUAL, CELL_SECONDS)
+        found = examine.examine(nbformat.reads(notebook, as_version=4), unsafe=unsafe, told=told)
         say(out, "found", found)
     except Exception as error:  # none of the student's
         say(out, "problem", f"{type(error).__name__}: {error}")

@@ -100,8 +100,11 @@ class Simulation:
     def serve(self):
         """Let ranks run, one after the other, until none can."""
         while self.ready and self.stop is None:
-            rank = self.ranks[heapq.heappop(self.ready)[1]]
-            rank.thread.switch()
+            self.turn()
+
+    def turn(self):
+        """Let the rank run whose clock is furthest behind."""
+        self.ranks[heapq.heappop(self.ready)[1]].thread.switch()
 
     def preempt(self, why, frame):
         """Called by an alarm, wherever the rank that runs may be (in `frame`): leave it there and go to the hub."""

@@ -1,9 +1,10 @@
 """Student code inside a kernel, checks outside: it is answered within its time and earns what it is worth."""
 
+import nbformat
 import psutil
 import pytest
 
-from autograder import answers, examine, text
+from autograder import answers, examine, text, workers
 from autograder.kernel import Kernel
 
 FULL = {"add-check": None, "descend-check": None}
@@ -83,6 +84,53 @@ def add(x, y):
     hints, remarks = examined(add=stubborn)
     assert "ended the notebook's kernel" in hints["add-check"] and hints["descend-check"] is None
     assert any("started anew" in remark for remark in remarks)
+
+
+LOOPS = """number = add(1, 2)
+for _ in range(number):
+    pass
+assert number == 3"""
+CALLED = """def called(number):
+    for _ in range(number):
+        pass
+    return 0
+assert descend(called, 1.0, 5) == 1"""
+
+
+@pytest.mark.parametrize("check", [LOOPS, LOOPS.replace("pass", "try:\n        [][1]\n    except Exception: pass")])
+def test_a_check_that_never_ends_on_its_own_is_ended_and_costs_itself_alone(mini, check):
+    notebook, _ = mini.graded(mini.hand_in(add="def add(x, y): return 10**15"))
+    cell = next(cell for cell in notebook.cells if cell.id == "add-check")
+    cell.source = check
+    examine.examine(notebook, cell_seconds=3)
+    found = answers.hints(notebook)
+    assert "is a number or a length far too large?" in found["add-check"] and found["descend-check"] is None
+
+
+def test_a_function_of_the_checks_that_never_ends_is_ended(mini):
+    notebook, _ = mini.graded(mini.hand_in(descend="def descend(gradient, theta, steps): return gradient(10**15)"))
+    cell = next(cell for cell in notebook.cells if cell.id == "descend-check")
+    cell.source = CALLED
+    examine.examine(notebook, cell_seconds=3)
+    assert "within 3 seconds" in answers.hints(notebook)["descend-check"]
+    assert answers.hints(notebook)["add-check"] is None
+
+
+def test_a_check_that_takes_its_process_with_it_costs_itself_alone(mini):
+    notebook, _ = mini.graded(mini.hand_in())
+    cell = next(cell for cell in notebook.cells if cell.id == "add-check")
+    cell.source = "import os, signal\nassert add(1, 2) == 3\nos.kill(os.getpid(), signal.SIGVTALRM)"
+    record = workers.apart(nbformat.writes(notebook), unsafe=False)
+    assert "far too large" in record["cells"]["add-check"][0]["evalue"] and record["cells"]["descend-check"] == []
+    assert len(record["remarks"]) == 1
+
+
+def test_an_exception_that_would_end_a_loop_of_the_checks_ends_the_check(mini):
+    notebook, _ = mini.graded(mini.hand_in(add="def add(x, y):\n    raise StopIteration"))
+    cell = next(cell for cell in notebook.cells if cell.id == "add-check")
+    cell.source = "assert all(map(lambda x: add(x, x) == 2 * x, range(5)))"
+    examine.examine(notebook)
+    assert "your code raised StopIteration" in answers.hints(notebook)["add-check"]
 
 
 def test_warnings_and_prints_of_student_code_cost_nothing(examined):

@@ -633,3 +633,11 @@ def test_the_file_that_course_hand_in_writes_is_known(notebooks, class_, tmp_pat
     path = hand_in.to_file(notebooks["one"], LAB, "ann lee", tmp_path)
     found, _ = brought(path.parent, class_)
     assert set(found) == {("ann-lee", LAB)} and found["ann-lee", LAB].time and not found["ann-lee", LAB].remarks
+
+
+def test_a_folder_in_the_place_of_a_notebook_costs_nobody_else_anything(notebooks, class_, tmp_path):
+    source = laid(tmp_path / "hand-ins", {f"ann/{LAB}/{LAB}.ipynb": notebooks["one"]})
+    (source / "bob" / LAB / f"{LAB}.ipynb").mkdir(parents=True)
+    hand_ins, _ = intake.find(source, class_)
+    assert [hand_in.student for hand_in in hand_ins] == ["ann", "bob"]
+    assert any("is a folder" in remark for remark in hand_ins[1].remarks), hand_ins[1].remarks

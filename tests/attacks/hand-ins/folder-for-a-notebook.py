@@ -1,0 +1,7 @@
+# tries: a folder in the place of the notebook
+# earns:
+# quick
+# %% folder
+path = next(folder.glob("*.ipynb"))
+path.unlink()
+path.mkdir()

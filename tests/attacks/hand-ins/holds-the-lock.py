@@ -1,0 +1,9 @@
+# tries: a loop in C that never lets go of the interpreter's lock
+# earns: descend, squares, total
+# said: ignored being interrupted
+# %% add
+import collections, itertools
+
+
+def add(x, y):
+    collections.deque(itertools.repeat(0), maxlen=0)

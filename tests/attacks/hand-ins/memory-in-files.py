@@ -1,0 +1,13 @@
+# tries: all the memory there is, as files in /tmp, /dev/shm, the home and without a name
+# earns: add, descend, squares, total
+# %% own
+import os
+
+kept = []
+for folder in ("/tmp", "/dev/shm", os.path.expanduser("~"), "/run", "/run/kernel", "/var/tmp", "/dev", "."):
+    try:
+        with open(f"{folder}/attacked", "wb") as file:
+            for _ in range(1000):
+                file.write(b"x" * 2**20)
+    except OSError as full:
+        print(folder, full)

@@ -1,0 +1,12 @@
+# tries: a student's name that becomes another student's once it is made plain
+# student: ' last'
+# earns: squares, total
+# quick
+# %% add
+def add(x, y):
+    return x - y
+
+
+# %% descend
+def descend(gradient, theta, steps):
+    return theta

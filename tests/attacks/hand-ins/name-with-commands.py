@@ -1,0 +1,4 @@
+# tries: a student's name with commands, formulas, quotes and lines of its own
+# student: '=cmd|;$(touch zattacked)`touch zattacked`\'"\n,99\n--db=x'
+# earns: add, descend, squares, total
+# quick

@@ -1,0 +1,5 @@
+# tries: a notebook of more than 100 MB
+# earns:
+# said: larger than 100 MB
+# %% notebook
+content = json.dumps({"cells": [], "metadata": {"x": "attacked " * 14_000_000}, "nbformat": 4, "nbformat_minor": 5})

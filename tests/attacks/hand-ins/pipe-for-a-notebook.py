@@ -1,0 +1,8 @@
+# tries: a pipe that nobody writes to in the place of the notebook and its time
+# earns:
+# quick
+# %% folder
+path = next(folder.glob("*.ipynb"))
+path.unlink()
+os.mkfifo(path)
+os.mkfifo(folder / "timestamp.txt")

@@ -1,0 +1,10 @@
+# tries: a kernel that stops itself by SIGSTOP
+# earns: descend, squares, total
+# said: ignored being interrupted
+# %% add
+import os, signal
+
+
+def add(x, y):
+    os.kill(os.getpid(), signal.SIGSTOP)
+    return x + y

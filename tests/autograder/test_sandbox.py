@@ -1,0 +1,62 @@
+"""A room: what is in it ends with it, and with its grader."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from autograder import sandbox
+from autograder.kernel import Kernel
+
+pytestmark = pytest.mark.skipif(bool(sandbox.missing()) and os.environ.get("CI") != "true", reason=sandbox.missing())
+
+GRADER = """
+import time
+from autograder import sandbox
+
+room = sandbox.Sandbox()
+room.start("key")
+print(room.process.pid, room.kernel, flush=True)
+time.sleep(1000)
+"""
+
+
+def is_gone(pid):
+    """Whether a process has ended, within a few seconds."""
+    end = time.monotonic() + 20
+    while Path(f"/proc/{pid}/root/usr").exists():  # a zombie has no root
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_room_ends_with_a_grader_that_is_killed(number):
+    with subprocess.Popen([sys.executable, "-c", GRADER], stdout=subprocess.PIPE, text=True) as grader:
+        pids = grader.stdout.readline().split()
+        grader.send_signal(number)
+    assert len(pids) == 2
+    left = [pid for pid in pids if not is_gone(pid)]
+    for pid in left:
+        os.kill(int(pid), signal.SIGKILL)
+    assert not left
+
+
+def test_nothing_of_the_graders_environment_can_be_read_in_a_room(monkeypatch):
+    monkeypatch.setenv("SECRET", "of the grader's")
+    with Kernel() as kernel:
+        look = "from pathlib import Path\nprint([path.read_text() for path in Path('/proc').glob('[0-9]*/environ')])"
+        (shown,) = kernel.run(look, 30)
+    assert "PATH" in shown.text and "SECRET" not in shown.text
+
+
+def test_the_kernel_is_told_from_processes_above_and_below_it():
+    with Kernel() as kernel:
+        kernel.run("import subprocess\nchild = subprocess.Popen(['sleep', '1000'])", 30)
+        assert kernel.room.innermost() == kernel.room.kernel
+        assert "ipykernel_launcher" in Path(f"/proc/{kernel.room.kernel}/cmdline").read_text()
