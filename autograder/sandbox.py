@@ -292,12 +292,13 @@ class Sandbox(Room):
             last = self.ended.wait(TICK)
             then, now = now, time.monotonic()
             usage = self.cgroup.usage() or usage_of(self.process.pid)
-            self.cpu_seconds += max(usage.cpu_seconds - before, 0)
-            before = max(usage.cpu_seconds, before)
+            spent = max(usage.cpu_seconds - before, 0)
+            before += spent
+            self.cpu_seconds += spent
             self.peak_memory = max(self.peak_memory, usage.memory)
             lack = {pid: seconds_without_a_core(pid) for pid in usage.pids}
             longest = max((seconds - lacked.get(pid, seconds) for pid, seconds in lack.items()), default=0)
-            self.waited += min(longest, (now - then) * (1 - 1 / PATIENCE))
+            self.waited += kept_waiting(longest, spent, now - then)
             lacked = lack
             if usage.memory > MEMORY or usage.out_of_memory:
                 self.why = f"it used more than {MEMORY / 2**30:g} GB of memory"
@@ -380,6 +381,16 @@ def usage_of(pid):
     return Usage(pids, seconds, memory)
 
 
+def kept_waiting(lack, spent, seconds):
+    """For how much of the last `seconds` others kept a room waiting.
+
+    lack: seconds for which one of its processes was ready and had no core. spent: seconds of CPU time that the room
+    took, all cores together: what it took itself, others did not.
+    """
+    others = 1 - spent / (len(os.sched_getaffinity(0)) * seconds)
+    return max(min(lack, seconds * others, seconds * (1 - 1 / PATIENCE)), 0)
+
+
 def seconds_without_a_core(pid):
     """How long a process has been ready to run and had to wait for others, since it began."""
     try:
@@ -399,7 +410,8 @@ def runs(pid):
 class Cgroup:
     """A control group of its own for a room, in version 1 or 2, with bounds on memory and processes.
 
-    Where none can be made it bounds nothing, and its `usage` is None.
+    By it a room of a thousand busy processes gets no more of the cores than one of a single process. Where no group can
+    be made it bounds nothing, and its `usage` is None.
     """
 
     ROOT = Path("/sys/fs/cgroup")
@@ -425,7 +437,7 @@ class Cgroup:
     @classmethod
     def parts(cls):
         """The folders in which groups are made: one for each controller in version 1."""
-        return [""] if (cls.ROOT / "cgroup.controllers").exists() else ["memory", "pids", "cpuacct"]
+        return [""] if (cls.ROOT / "cgroup.controllers").exists() else ["memory", "pids", "cpuacct", "cpu"]
 
     @classmethod
     def sweep(cls):

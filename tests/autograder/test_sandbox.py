@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from autograder import sandbox
-from autograder.kernel import Kernel
+from autograder.kernel import Kernel, KernelLost
 
 pytestmark = pytest.mark.skipif(bool(sandbox.missing()) and os.environ.get("CI") != "true", reason=sandbox.missing())
 
@@ -60,3 +60,29 @@ def test_the_kernel_is_told_from_processes_above_and_below_it():
         kernel.run("import subprocess\nchild = subprocess.Popen(['sleep', '1000'])", 30)
         assert kernel.room.innermost() == kernel.room.kernel
         assert "ipykernel_launcher" in Path(f"/proc/{kernel.room.kernel}/cmdline").read_text()
+
+
+def test_time_stands_still_for_a_room_that_others_keep_waiting_and_not_for_one_that_is_itself_the_load(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    assert sandbox.kept_waiting(lack=0.5, spent=0.5, seconds=1) == 0.5  # half of one core, others had the rest
+    assert sandbox.kept_waiting(lack=1, spent=2, seconds=1) == 0  # a thousand processes that wait for each other
+    assert sandbox.kept_waiting(lack=0, spent=0.1, seconds=1) == 0  # it sleeps
+    assert sandbox.kept_waiting(lack=1, spent=0, seconds=1) == 0.75  # at least a quarter of the wall's
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may make control groups")
+def test_a_room_has_a_control_group_of_its_own_which_goes_with_it():
+    with Kernel() as kernel:
+        folders = list(kernel.room.cgroup.folders.values())
+        assert folders and all(str(kernel.room.kernel) in (f / "cgroup.procs").read_text().split() for f in folders)
+        assert kernel.room.cgroup.usage().memory > 10 * 2**20
+    assert not any(folder.exists() for folder in folders)
+
+
+def test_without_a_control_group_memory_is_watched(monkeypatch):
+    monkeypatch.setattr(sandbox.Cgroup, "parts", classmethod(lambda _: ["nowhere"]))
+    monkeypatch.setattr(sandbox, "MEMORY", 300 * 2**20)
+    with Kernel() as kernel:
+        assert kernel.room.cgroup.usage() is None
+        with pytest.raises(KernelLost, match=r"more than 0\.29\d* GB of memory"):
+            kernel.run("kept = []\nwhile True: kept.append(bytearray(2**22))\n", 60)
