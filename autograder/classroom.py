@@ -33,6 +33,8 @@ def configure(c, root):
     nbgrader = "nbgrader.preprocessors"
     c.CourseDirectory.root = str(root)
     c.CourseDirectory.course_id = Path(root).resolve().name
+    # formgrader and grading may both be at work: whoever comes second waits (seconds)
+    c.CourseDirectory.db_url = f"sqlite:///{Path(root).resolve() / 'gradebook.db'}?timeout=60"
     c.ClearSolutions.code_stub = {"python": build.STUB}
     c.ClearSolutions.text_stub = build.ANSWER_STUB
     c.Autograde.sanitize_preprocessors = [

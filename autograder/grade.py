@@ -23,8 +23,6 @@ from autograder import report as reports
 from autograder.classroom import Classroom
 from course.errors import Problem
 
-TRIES = 5  # to write into a gradebook that another program has locked, at most half a minute each
-
 
 def add_arguments(parser):
     parser.add_argument("hand_ins", type=Path, metavar="HAND-INS", help="a folder or archive: see README.md")
@@ -158,6 +156,8 @@ def said_of(hand_in):
         yield
     except Problem as problem:
         hand_in.failed = str(problem)
+    except OperationalError as error:
+        hand_in.failed = f"the gradebook could not be read or written ({error.orig}): run the same again."
     except Exception as error:
         hand_in.failed = f"{type(error).__name__}: {error}"
 
@@ -211,14 +211,7 @@ def write(hand_in, classroom, record):
     """Let nbgrader put the record of an examination into the gradebook and make the feedback page."""
     path = record_of(classroom, hand_in.lab, hand_in.student)
     keep(record, path)
-    for tried in range(1, TRIES + 1):
-        try:
-            classroom.autograde(hand_in.lab, hand_in.student, path)
-            break
-        except OperationalError as error:
-            if tried == TRIES:
-                raise Problem(f"the gradebook could not be written ({error.orig}): run the same again.") from error
-            time.sleep(tried)
+    classroom.autograde(hand_in.lab, hand_in.student, path)
     classroom.generate_feedback(hand_in.lab, hand_in.student)
     keep(record | {"graded": True}, path)
 

@@ -10,10 +10,11 @@ import sys
 import time
 from pathlib import Path
 
+import nbformat
 import psutil
 import pytest
 
-from autograder import classroom, grade, sandbox, workers
+from autograder import classroom, sandbox, text, workers
 from course.errors import Problem
 from tests.autograder.conftest import LAB, MINI
 from tests.autograder.test_grade import put, run, scores
@@ -128,22 +129,22 @@ def test_a_new_form_of_the_lab_is_graded_anew_and_a_lost_gradebook_is_filled_aga
     shutil.copytree(MINI, changed)
     lab = changed / LAB / "lab.py"
     lab.write_text(lab.read_text().replace("check descend points=3", "check descend points=4"))
-    monkeypatch.setattr(grade.text, "SOLUTIONS", changed)
+    monkeypatch.setattr(text, "SOLUTIONS", changed)
     assert run(folder, class_)[0] == 0
     assert scores(class_) == {student: points + 1 for student, points in deserved.items()}
 
 
-def test_an_examination_whose_process_dies_costs_what_had_not_run_and_no_other_hand_in(mini):
+def test_a_check_that_takes_its_process_with_it_costs_itself_and_no_other_check_or_hand_in(mini):
     """The grader's own process: a check that takes all memory, a defect of ours."""
     notebook, _ = mini.graded(mini.hand_in())
-    check = next(cell for cell in notebook.cells if cell.id == "descend-check")
+    check = next(cell for cell in notebook.cells if cell.id == "add-check")
     check.source = "import os\nos._exit(7)"
-    record = workers.apart(grade.nbformat.writes(notebook), unsafe=False)
-    assert record["cells"]["add-check"] == [] and "status 7" in record["cells"]["descend-check"][0]["evalue"]
-    assert "status 7" in record["remarks"][0]
+    record = workers.apart(nbformat.writes(notebook), unsafe=False)
+    assert "could not be finished" in record["cells"]["add-check"][0]["evalue"]
+    assert record["cells"]["descend-check"] == [] and record["remarks"][0].startswith("add-check: ")
     whole, _ = mini.graded(mini.hand_in())
-    after = workers.apart(grade.nbformat.writes(whole), unsafe=False)
-    assert after["remarks"] == [] and after["cells"]["descend-check"] == [] and after["peak_memory"] > 0
+    after = workers.apart(nbformat.writes(whole), unsafe=False)
+    assert after["remarks"] == [] and after["cells"]["add-check"] == [] and after["peak_memory"] > 0
 
 
 def test_a_gradebook_that_another_program_has_locked_is_waited_for(hand_ins, class_):
