@@ -60,3 +60,30 @@ def test_the_kernel_is_told_from_processes_above_and_below_it():
         kernel.run("import subprocess\nchild = subprocess.Popen(['sleep', '1000'])", 30)
         assert kernel.room.innermost() == kernel.room.kernel
         assert "ipykernel_launcher" in Path(f"/proc/{kernel.room.kernel}/cmdline").read_text()
+
+
+CROWD = """
+import os
+for _ in range(60):
+    if os.fork() == 0:
+        while True:
+            pass
+"""
+BUSY = """
+import time
+end, before = time.monotonic() + 3, time.process_time()
+while time.monotonic() < end:
+    pass
+print(time.process_time() - before)
+"""
+
+
+def test_a_crowd_in_one_room_leaves_another_its_share_of_the_cores():
+    with Kernel() as crowded, Kernel() as other:
+        if crowded.room.cgroup.usage() is None:
+            pytest.skip("no control group can be made here")
+        crowded.run(CROWD, 60)
+        before = crowded.room.cgroup.usage().cpu_seconds
+        (shown,) = other.run(BUSY, 60)
+        each = (crowded.room.cgroup.usage().cpu_seconds - before) / 60
+    assert float(shown.text) > 5 * each, "CPU seconds, beside those of one of 60 processes"
