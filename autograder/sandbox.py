@@ -33,6 +33,7 @@ from course.errors import Problem
 MEMORY = 4 * 2**30  # bytes for the room, files in memory among them
 HOME_SIZE = 512 * 2**20  # bytes each for home, /tmp and /dev/shm
 PROCESSES = 1024  # threads count too
+SHARE = 1.25 ** -os.nice(0)  # of a core, for all of a room together: that of one process as nice as this one
 START_SECONDS = 20
 PROGRAMS = {"bwrap": "bubblewrap", "prlimit": "util-linux", "setpriv": "util-linux", "unshare": "util-linux"}
 TICK = 0.25  # seconds between two looks at what a room uses
@@ -417,8 +418,9 @@ class Cgroup:
     ROOT = Path("/sys/fs/cgroup")
     BOUNDS = (  # of version 1 and 2: file, bound
         (("memory/memory.limit_in_bytes", MEMORY), ("memory/memory.memsw.limit_in_bytes", MEMORY),
-         ("pids/pids.max", PROCESSES)),
-        (("memory.max", MEMORY), ("memory.swap.max", 0), ("pids.max", PROCESSES)),
+         ("pids/pids.max", PROCESSES), ("cpu/cpu.shares", max(int(1024 * SHARE), 2))),
+        (("memory.max", MEMORY), ("memory.swap.max", 0), ("pids.max", PROCESSES),
+         ("cpu.weight", max(int(100 * SHARE), 1))),
     )  # fmt: skip
 
     def __init__(self, name):

@@ -86,3 +86,30 @@ def test_without_a_control_group_memory_is_watched(monkeypatch):
         assert kernel.room.cgroup.usage() is None
         with pytest.raises(KernelLost, match=r"more than 0\.29\d* GB of memory"):
             kernel.run("kept = []\nwhile True: kept.append(bytearray(2**22))\n", 60)
+
+
+CROWD = """
+import os
+for _ in range(60):
+    if os.fork() == 0:
+        while True:
+            pass
+"""
+BUSY = """
+import time
+end, before = time.monotonic() + 3, time.process_time()
+while time.monotonic() < end:
+    pass
+print(time.process_time() - before)
+"""
+
+
+def test_a_crowd_in_one_room_leaves_another_its_share_of_the_cores():
+    with Kernel() as crowded, Kernel() as other:
+        if crowded.room.cgroup.usage() is None:
+            pytest.skip("no control group can be made here")
+        crowded.run(CROWD, 60)
+        before = crowded.room.cgroup.usage().cpu_seconds
+        (shown,) = other.run(BUSY, 60)
+        each = (crowded.room.cgroup.usage().cpu_seconds - before) / 60
+    assert float(shown.text) > 5 * each, "CPU seconds, beside those of one of 60 processes"
