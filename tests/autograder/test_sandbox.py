@@ -73,6 +73,8 @@ def test_time_stands_still_for_a_room_that_others_keep_waiting_and_not_for_one_t
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may make control groups")
 def test_a_room_has_a_control_group_of_its_own_which_goes_with_it():
     with Kernel() as kernel:
+        if kernel.room.cgroup.usage() is None:
+            pytest.skip("no control group can be made here")
         folders = list(kernel.room.cgroup.folders.values())
         assert folders and all(str(kernel.room.kernel) in (f / "cgroup.procs").read_text().split() for f in folders)
         assert kernel.room.cgroup.usage().memory > 10 * 2**20
