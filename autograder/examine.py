@@ -7,6 +7,7 @@ which nbgrader counts as no points; cells marked measure are skipped. `Examine` 
 """
 
 import json
+import re
 from pathlib import Path
 
 import nbformat
@@ -29,7 +30,7 @@ def examine(notebook, cell_seconds=CELL_SECONDS, unsafe=False, told=lambda cell:
     Returns remarks, one sentence each, on what did not go as it should, cpu_seconds and peak_memory (bytes) that it
     took. unsafe: without a sandbox.
     """
-    with Kernel(unsafe) as kernel:
+    with Kernel(unsafe, {} if uses_torch(notebook) else {"COURSE_WARM_TORCH": "no"}) as kernel:
         examination = Examination(kernel, cell_seconds, NOTEBOOK_SECONDS)
         for cell in notebook.cells:
             if cell.cell_type == "code":
@@ -40,6 +41,11 @@ def examine(notebook, cell_seconds=CELL_SECONDS, unsafe=False, told=lambda cell:
     used = {"cpu_seconds": kernel.room.cpu_seconds, "peak_memory": kernel.room.peak_memory}
     unprotected = ["It was graded without a sandbox (--unsafe)."] if unsafe else []
     return {"remarks": unprotected + examination.remarks} | used
+
+
+def uses_torch(notebook):
+    """Whether a cell that is run names PyTorch, which takes seconds to import, in engines too."""
+    return any(is_run(cell) and re.search(r"\btorch\b", cell.source) for cell in notebook.cells)
 
 
 def is_run(cell):

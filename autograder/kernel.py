@@ -49,10 +49,13 @@ class KernelLost(Exception):
 
 
 class Kernel:
-    """A kernel in a room of `sandbox.py`; a context manager that leaves no process behind."""
+    """A kernel in a room of `sandbox.py`; a context manager that leaves no process behind.
 
-    def __init__(self, unsafe=False):
-        self.room, self.client = sandbox.room(unsafe), None
+    unsafe: without a sandbox. settings: variables for its environment.
+    """
+
+    def __init__(self, unsafe=False, settings=None):
+        self.room, self.client = sandbox.room(unsafe, settings), None
 
     def __enter__(self):
         self.start()

@@ -58,9 +58,9 @@ LAUNCH = [
 ]
 
 
-def room(unsafe):
-    """A Sandbox, or an Unprotected room where `unsafe`."""
-    return Unprotected() if unsafe else Sandbox()
+def room(unsafe, settings):
+    """A Sandbox, or an Unprotected room where `unsafe`, whose kernel finds `settings` in its environment."""
+    return Unprotected(settings) if unsafe else Sandbox(settings)
 
 
 @functools.cache
@@ -91,14 +91,17 @@ def require():
         )
 
 
-def enclosed(command, user=STUDENT, descriptors=()):
-    """`command` as one that runs it in a sandbox of its own; `descriptors` are further options of bubblewrap's."""
+def enclosed(command, user=STUDENT, descriptors=(), settings=None):
+    """`command` as one that runs it in a sandbox of its own.
+
+    descriptors: further options of bubblewrap's. settings: further variables for its environment.
+    """
     there = [option for path in paths() for option in ("--ro-bind", path, path)]
     lists = [
         option for path in fonts() for option in ("--ro-bind", path, f"{HOME}/.cache/matplotlib/{Path(path).name}")
     ]
     own = [option for name in ("hosts", "passwd") for option in ("--ro-bind", str(ETC / name), f"/etc/{name}")]
-    settings = [option for name, value in environment().items() for option in ("--setenv", name, value)]
+    settings = [option for name, value in environment(settings).items() for option in ("--setenv", name, value)]
     inner = [
         "bwrap", "--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session",
         "--uid", "1000", "--gid", "1000", "--hostname", "localhost", "--clearenv", *settings,
@@ -165,15 +168,19 @@ def fonts():
     return list(map(str, folder.glob("fontlist-*.json")))
 
 
-def environment():
+def environment(settings):
     """All that a kernel in a sandbox finds in its environment."""
-    return ONE_THREAD | {
-        "PATH": f"{Path(sys.prefix) / 'bin'}:/usr/bin:/bin",
-        "HOME": HOME,
-        "USER": "student",
-        "LANG": "C.UTF-8",
-        "COURSE_DATA": str(data.cache()),
-    }
+    return (
+        ONE_THREAD
+        | (settings or {})
+        | {
+            "PATH": f"{Path(sys.prefix) / 'bin'}:/usr/bin:/bin",
+            "HOME": HOME,
+            "USER": "student",
+            "LANG": "C.UTF-8",
+            "COURSE_DATA": str(data.cache()),
+        }
+    )
 
 
 def connection_info(place, key):
@@ -189,7 +196,8 @@ class Room:
     cpu_seconds, peak_memory (bytes): what all its processes have used, over all starts.
     """
 
-    def __init__(self):
+    def __init__(self, settings=None):
+        self.settings = settings or {}  # variables for the kernel's environment
         self.process, self.kernel = None, None
         self.waited = self.cpu_seconds = self.peak_memory = 0
 
@@ -233,7 +241,7 @@ class Sandbox(Room):
         os.lseek(connection, 0, os.SEEK_SET)
         file = f"{RUN}/connection.json"
         options = ["--ro-bind-data", str(connection), file]
-        command = enclosed([sys.executable, *LAUNCH, file], STUDENT + os.getpid() % 4096, options)
+        command = enclosed([sys.executable, *LAUNCH, file], STUDENT + os.getpid() % 4096, options, self.settings)
         self.process = subprocess.Popen(
             ["sh", "-c", 'read _ && exec "$@"', "sh", *command],  # it waits until it is in its cgroup
             env={"PATH": os.environ.get("PATH", os.defpath)},  # that of a room's first process can be read inside
@@ -321,7 +329,7 @@ class Unprotected(Room):
         self.process = subprocess.Popen(
             [sys.executable, *LAUNCH, str(file)],
             cwd=home,
-            env=ONE_THREAD | os.environ,
+            env=ONE_THREAD | self.settings | os.environ,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

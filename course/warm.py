@@ -35,6 +35,8 @@ IMPORTS = [
     "torch",
     "torch._dynamo",  # the first optimizer imports it, which takes as long as torch itself
 ]
+if os.environ.get("COURSE_WARM_TORCH") == "no":  # as grading says where no cell of a notebook names it
+    IMPORTS = [name for name in IMPORTS if not name.startswith("torch")]
 
 
 class Warm:

@@ -181,3 +181,18 @@ def test_kernels_that_are_under_way_together_take_one_thread_each():
     with Kernel() as kernel:
         (shown,) = kernel.run("import os; print(os.environ['OPENBLAS_NUM_THREADS'], os.environ['OMP_NUM_THREADS'])", 30)
     assert shown.text == "1 1\n"
+
+
+def test_engines_of_a_notebook_that_does_not_name_torch_do_without_it_until_it_is_imported(mini):
+    notebook, _ = mini.graded(mini.hand_in())
+    assert not examine.uses_torch(notebook)
+    shown = next(cell for cell in notebook.cells if text.is_measure(cell))
+    shown.source += "\nimport torch"
+    assert not examine.uses_torch(notebook), "it is not run"
+    ask = "from course import cluster\nengines = cluster.start(1)\nprint(engines[:].apply_sync(lambda: {}))"
+    with Kernel(settings={"COURSE_WARM_TORCH": "no"}) as kernel:
+        kernel.run(ask.format("None"), 60)
+        shown = kernel.run("print(engines[:].apply_sync(lambda: 'torch' in __import__('sys').modules))", 60)
+        assert "[False]" in shown[-1].text
+        shown = kernel.run("print(engines[:].apply_sync(lambda: float(__import__('torch').ones(2).sum())))", 60)
+        assert "[2.0]" in shown[-1].text
