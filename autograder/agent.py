@@ -21,6 +21,7 @@ from IPython import get_ipython
 from autograder.values import dumps, loads
 
 MESSAGE = 4000  # characters of an error's text
+OF_A_REQUEST = {"shell_parent", "shell_parent_ident", "parent_header"}  # the kernel's context variables for it
 
 objects = {}  # handle -> object of the student's that is not plain
 numbers = itertools.count()  # of calls back
@@ -78,9 +79,11 @@ class Ranks:
     def go_on(self, replies):
         """The next call of each rank in `replies`, [(rank, *reply to its last one)]."""
         calls = []
+        request = [(v, value) for v, value in contextvars.copy_context().items() if v.name in OF_A_REQUEST]
         for rank, *reply in replies:
             thread = self.threads[rank]
             thread.parent = greenlet.getcurrent()
+            thread.gr_context.run(lambda: [v.set(value) for v, value in request])  # or its calls back have no way
             calls.append(thread.switch(*reply))
         return calls
 

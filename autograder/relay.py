@@ -13,7 +13,7 @@ from course.comm.simulated import Simulation
 from course.comm.trace import Trace
 from course.spmd import MOST, Run, RunFailed
 
-ERRORS = (TypeError, ValueError, RuntimeError, KeyError)  # what a communicator's call may raise; a Problem is one too
+ERRORS = (TypeError, ValueError, RuntimeError)  # what a communicator's call may raise; a Problem is one too
 
 
 class Counted(Run):
@@ -113,4 +113,4 @@ def carry_out(comm, what, operands, requests):
         return number
     if what == "wait":
         return requests[operands[0]].wait()
-    raise ValueError(f"a communicator has no {what}")
+    raise values.NotPlain("a rank made a call that a communicator does not have")
