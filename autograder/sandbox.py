@@ -192,7 +192,7 @@ def connection_info(place, key):
 class Room:
     """What a kernel runs in.
 
-    waited: seconds for which something in it was ready to run and had no core, since the machine was busy.
+    waited: seconds for which something in it, or the grader, was ready to run and had no core, since others had them.
     cpu_seconds, peak_memory (bytes): what all its processes have used, over all starts.
     """
 
@@ -305,7 +305,7 @@ class Sandbox(Room):
             before += spent
             self.cpu_seconds += spent
             self.peak_memory = max(self.peak_memory, usage.memory)
-            lack = {pid: seconds_without_a_core(pid) for pid in usage.pids}
+            lack = {pid: seconds_without_a_core(pid) for pid in (*usage.pids, os.getpid())}
             longest = max((seconds - lacked.get(pid, seconds) for pid, seconds in lack.items()), default=0)
             self.waited += kept_waiting(longest, spent, now - then)
             lacked = lack
@@ -393,8 +393,8 @@ def usage_of(pid):
 def kept_waiting(lack, spent, seconds):
     """For how much of the last `seconds` others kept a room waiting.
 
-    lack: seconds for which one of its processes was ready and had no core. spent: seconds of CPU time that the room
-    took, all cores together: what it took itself, others did not.
+    lack: seconds for which one of its processes, or the grader, was ready and had no core. spent: seconds of CPU time
+    that the room took, all cores together: what it took itself, others did not.
     """
     others = 1 - spent / (len(os.sched_getaffinity(0)) * seconds)
     return max(min(lack, seconds * others, seconds * (1 - 1 / PATIENCE)), 0)

@@ -4,6 +4,7 @@ import pytest
 
 from autograder.kernel import Kernel
 from autograder.standins import run_check
+from course.comm import simulated
 
 GIVEN = '''
 import numpy as np
@@ -180,3 +181,14 @@ def ring(comm, x):
     assert run_check(check + "assert run.trace.messages_sent.tolist() == [31] * 32", kernel, 60) is None
     del kernel.ask
     assert sum('"go_on"' in question for question in asked) == 32
+
+
+def test_a_run_that_counts_sets_no_alarm_of_its_own(kernel, monkeypatch):
+    """A tick of the check's clock in the moment in which it was set ended the run: a right answer lost its points."""
+    monkeypatch.setattr(simulated, "_alarm", None)
+    check = """
+from course.spmd import spmd
+run = spmd(overlapped, [np.ones(4)] * 3, carrier="simulated")
+assert run.trace.messages_sent.sum() > 0
+"""
+    assert run_check("import numpy as np\n" + check, kernel, 60) is None
