@@ -21,7 +21,6 @@ from IPython import get_ipython
 from autograder.values import dumps, loads
 
 MESSAGE = 4000  # characters of an error's text
-OF_A_REQUEST = {"shell_parent", "shell_parent_ident", "parent_header"}  # the kernel's context variables for it
 
 objects = {}  # handle -> object of the student's that is not plain
 numbers = itertools.count()  # of calls back
@@ -62,30 +61,23 @@ class Callback:
         raise TypeError(f"{self.__name__} belongs to the check and cannot travel to an engine")
 
 
-class Ranks:
-    """The ranks of a run whose communicator is the grader's: green threads, each standing in a call of its own."""
+def ranks(function, args, kwargs, exchange):
+    """Run `function` on ranks whose communicator is the grader's: green threads, each standing in a call of its own.
 
-    def __init__(self, function, args, kwargs):
-        own = importlib.import_module("course.spmd")._own
-        self.threads = [
-            greenlet.greenlet(
-                lambda *_, rank=rank, mine=mine: live(function, Comm(rank, len(args)), own(mine), own(kwargs))
-            )
-            for rank, mine in enumerate(args)
-        ]
-        for thread in self.threads:
-            thread.gr_context = contextvars.copy_context()
-
-    def go_on(self, replies):
-        """The next call of each rank in `replies`, [(rank, *reply to its last one)]."""
-        calls = []
-        request = [(v, value) for v, value in contextvars.copy_context().items() if v.name in OF_A_REQUEST]
-        for rank, *reply in replies:
-            thread = self.threads[rank]
-            thread.parent = greenlet.getcurrent()
-            thread.gr_context.run(lambda: [v.set(value) for v, value in request])  # or its calls back have no way
-            calls.append(thread.switch(*reply))
-        return calls
+    exchange: gives, for a list of their calls, the next ranks to go on, each with the reply to its last call.
+    """
+    own = importlib.import_module("course.spmd")._own
+    threads = [
+        greenlet.greenlet(
+            lambda *_, rank=rank, mine=mine: live(function, Comm(rank, len(args)), own(mine), own(kwargs))
+        )
+        for rank, mine in enumerate(args)
+    ]
+    for thread in threads:
+        thread.gr_context = contextvars.copy_context()
+    calls = []
+    while replies := exchange(calls):
+        calls = [threads[rank].switch(*reply) for rank, *reply in replies]
 
 
 def live(function, comm, args, kwargs):
@@ -169,8 +161,7 @@ OPERATIONS = {
     "length": len,
     "list": list,
     "text": str,
-    "ranks": Ranks,
-    "go_on": Ranks.go_on,
+    "ranks": ranks,
 }
 
 

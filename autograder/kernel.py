@@ -143,6 +143,8 @@ class Kernel:
         content = {"code": code, "silent": False, "allow_stdin": False, "stop_on_error": False} | request
         message = self.client.session.msg("execute_request", content)
         message["metadata"]["cellId"] = cell_id
+        if not self.client.shell_channel.socket.poll(1000, zmq.POLLOUT):
+            raise KernelLost("it took no message any more")
         self.client.shell_channel.send(message)
         message_id = message["header"]["msg_id"]
         try:
@@ -175,7 +177,9 @@ class Kernel:
                     if outputs is not None:
                         outputs.take(kind, content)
                 elif channel is client.stdin_channel and kind == "input_request" and answer_callback is not None:
-                    client.input(answer_callback(str(content.get("prompt", ""))))
+                    answer = answer_callback(str(content.get("prompt", "")))
+                    if channel.socket.poll(0, zmq.POLLOUT):  # else it asks and asks, and never reads what it is told
+                        client.input(answer)
                 elif channel is client.shell_channel and kind == "execute_reply":
                     reply, idle_limit = content, self.clock() + GRACE_SECONDS
         return reply

@@ -3,7 +3,7 @@
 The student's function runs in the kernel, each rank in a green thread of its own (`agent.Ranks`). Every call of its
 communicator comes here, to a `course.comm` communicator on the simulated carrier, and what that counts and times makes
 the trace. Arrays travel by value. All ranks that are at the same moment of the virtual clock are asked together, so a
-run takes a question a step, not one a call. Nothing here runs student code, and nothing in the kernel can count.
+run takes a message a step, not one a call. Nothing here runs student code, and nothing in the kernel can count.
 """
 
 import greenlet
@@ -41,8 +41,24 @@ def trace(link, function, args, ranks, network, faults, kwargs):
     if type(ranks) is not int or not 1 <= ranks <= MOST:
         raise values.NotPlain("a run has another number of ranks")
     its_args = [tuple(each[rank] for each in args) for rank in range(ranks)]
-    relay = Relay(link, function, its_args, kwargs, network, fault_kinds.checked(faults, ranks))
-    relay.run()
+    faults, relays = fault_kinds.checked(faults, ranks), []
+
+    def simulate(_):
+        relays.append(Relay(ranks, network, faults, link.error))
+        relays[0].run()
+        return []
+
+    simulation = greenlet.greenlet(simulate)
+
+    def exchange(calls):
+        """For the ranks' next calls, by the kernel: (rank, *reply) of each that goes on, [] at the end."""
+        simulation.parent = greenlet.getcurrent()
+        return simulation.switch(calls)
+
+    link.ask("ranks", function, its_args, kwargs, exchange)
+    if not simulation.dead or not relays:
+        raise values.NotPlain("the ranks gave no answer")
+    (relay,) = relays
     made = Trace(relay.records, "simulated", 0.0, relay.seconds(), relay.full, alpha=network.alpha, beta=network.beta)
     if not all(state.doing == "returned" for state in relay.states):
         for state in relay.states:
@@ -56,12 +72,11 @@ def trace(link, function, args, ranks, network, faults, kwargs):
 class Relay(Simulation):
     """A simulation whose ranks stand here for those in the kernel, and make the calls that they ask for."""
 
-    def __init__(self, link, function, args, kwargs, network, faults):
-        super().__init__(network, self.stand_for, [()] * len(args), [{}] * len(args), faults)
-        self.link = link
+    def __init__(self, ranks, network, faults, error):
+        super().__init__(network, self.stand_for, [()] * ranks, [{}] * ranks, faults)
+        self.error = error
         self.replies = {}  # rank -> what its last call came to; it stands still until the kernel has been asked
         self.calls = {}  # rank -> the call that it makes next
-        self.there = link.ask("ranks", function, args, kwargs)
 
     def run(self):
         """As a simulation does, without its alarm, which the check's own takes for its own; nobody prints here."""
@@ -88,7 +103,7 @@ class Relay(Simulation):
     def ask(self):
         """Let the ranks that stand still go on in the kernel, up to their next calls."""
         replies, self.replies = self.replies, {}
-        calls = self.link.ask("go_on", self.there, [(rank, *reply) for rank, reply in replies.items()])
+        calls = self.hub.parent.switch([(rank, *reply) for rank, reply in replies.items()])
         if not isinstance(calls, list) or len(calls) != len(replies):
             raise values.NotPlain("the ranks gave no answer")
         for rank, call in zip(replies, calls, strict=True):
@@ -105,7 +120,7 @@ class Relay(Simulation):
             if what == "returned":
                 return
             if what == "raised":
-                raise self.link.error(*operands)
+                raise self.error(*operands)
             try:
                 reply = (None, carry_out(comm, what, operands, requests))
             except ERRORS as error:

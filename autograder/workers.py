@@ -27,7 +27,7 @@ from autograder import examine, sandbox, text
 from course.errors import Problem
 
 SECONDS = sandbox.PATIENCE * examine.NOTEBOOK_SECONDS + 60  # wall time for one hand-in, when all else fails
-CELL_SECONDS = examine.GIVEN_SECONDS + 30  # CPU time of the grader's for one cell, when a check heeds no signal
+CELL_SECONDS = examine.CELL_SECONDS + 30  # CPU time of the grader's for one cell, when a check heeds no signal
 MEMORY = 8 * 2**30  # bytes that the checks of one hand-in may take in their own process
 BEYOND = "the check could not be finished with what your code gave it: is a number or a length far too large?"
 PR_SET_PDEATHSIG = 1

@@ -1,9 +1,12 @@
 """A kernel whose student sends on its channels what no kernel sends: every call still comes back."""
 
+import contextlib
+
 import pytest
 
 from autograder import examine
-from autograder.kernel import Kernel, Outputs
+from autograder.kernel import Kernel, KernelLost, Outputs
+from autograder.standins import run_check
 
 ODD = [
     ("stream", {}),
@@ -52,3 +55,20 @@ def test_messages_of_any_form_on_every_channel_cost_the_cell_alone(parent):
         kernel.run(SEND.format(parent=parent), 20)
         (shown,) = kernel.run("print(1 + 1)", 20)
         assert shown.text == "2\n"
+
+
+ASKS = """
+def asks():
+    kernel = get_ipython().kernel
+    content = {"prompt": "x", "password": False}
+    while True:
+        there = kernel._parent_ident["shell"]
+        kernel.session.send(kernel.stdin_socket, "input_request", content, parent=kernel.get_parent(), ident=there)
+"""
+
+
+def test_a_kernel_that_asks_without_end_and_reads_no_answer_costs_its_check_alone():
+    with Kernel() as kernel:
+        kernel.run(ASKS, 20)
+        with contextlib.suppress(KernelLost):
+            assert "did not finish within 3 seconds" in run_check("asks()", kernel, 3)

@@ -1,5 +1,5 @@
-# tries: builtins without which the kernel itself cannot work, so that nothing comes back
-# earns:
+# tries: builtins without which the kernel itself cannot work, which is started anew
+# earns: add, descend, squares, total
 # %% own
 import builtins
 

@@ -1,6 +1,5 @@
 # tries: unsigned, cut and huge messages on every socket of the kernel
 # earns: descend, squares, total
-# said: the kernel
 # %% add
 def add(x, y):
     kernel = get_ipython().kernel

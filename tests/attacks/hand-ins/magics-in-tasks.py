@@ -1,6 +1,5 @@
 # tries: shell and cell magics, and the lines of other languages
 # earns: descend, squares, total
-# quick
 # %% add
 %%bash
 cat /etc/passwd; ls -R / > /dev/null 2>&1; kill -9 -1

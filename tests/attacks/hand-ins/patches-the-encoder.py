@@ -1,5 +1,5 @@
-# tries: json and numpy patched so that what crosses is always a sum
-# earns: descend, squares, total
+# tries: json and numpy patched so that what crosses is a sum; no array of its own crosses any more
+# earns: descend, squares
 # %% own
 import json, sys
 import numpy as np

@@ -1,6 +1,5 @@
 # tries: objects and lists without end, of huge length, whose iteration never comes back
 # earns: total
-# quick
 # %% add
 class Endless(list):
     def __iter__(self):
