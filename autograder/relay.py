@@ -1,6 +1,6 @@
 """Counters that grade: a run on simulated ranks whose communicator is here, outside of the student's process.
 
-The student's function runs in the kernel, each rank in a green thread of its own (`agent.Ranks`). Every call of its
+The student's function runs in the kernel, each rank in a green thread of its own (`agent.ranks`). Every call of its
 communicator comes here, to a `course.comm` communicator on the simulated carrier, and what that counts and times makes
 the trace. Arrays travel by value. All ranks that are at the same moment of the virtual clock are asked together, so a
 run takes a message a step, not one a call. Nothing here runs student code, and nothing in the kernel can count.
