@@ -1,21 +1,24 @@
 """What answers for the student's names, inside the student's kernel.
 
-`kernel.py` puts this text, with `values.py` before it, into a module of the kernel before the first cell runs. The
-grader then asks for names and calls by `execute_request`'s user_expressions, whose replies travel on the shell channel,
-where no transformer or history of the student's reaches. Functions that a check passes in are called back over the
-stdin channel, where they may ask in their turn. Nothing of a check is ever here, and nothing here is trusted: answers
-are only values.
+`kernel.py` puts this text, with `values.py` before it, into a module of the kernel before the first cell runs. During
+a check the kernel's main thread stands in `serve` and answers what the grader asks for, names and calls, over a socket
+that is the agent's own, where no transformer or history of the student's reaches. Functions that a check passes in are
+called back the same way, and may ask in their turn. Nothing of a check is ever here, and nothing here is trusted:
+answers are only values.
 """
 
 import builtins
+import contextlib
 import contextvars
 import importlib
 import itertools
 import linecache
 import operator
 import sys
+import threading
 
 import greenlet
+import zmq
 from IPython import get_ipython
 
 from autograder.values import dumps, loads
@@ -24,6 +27,43 @@ MESSAGE = 4000  # characters of an error's text
 
 objects = {}  # handle -> object of the student's that is not plain
 numbers = itertools.count()  # of calls back
+line = zmq.Context.instance().socket(zmq.PAIR)
+line.bind(f"ipc://{get_ipython().kernel.parent.ip}-agent")
+lock = threading.Lock()  # a thread of the student's may call a function of the check's
+asked, over = 0, True  # the number of the grader's last question, and whether it has no more
+
+
+class Over(BaseException):
+    """The grader has no more questions."""
+
+
+def serve(first):
+    """Answer the grader's questions, from number `first` on, until it has no more."""
+    global asked, over
+    asked, over = first, False
+    with contextlib.suppress(Over):
+        text = received()
+        while True:
+            text = exchanged(f"= {answer(text)}")
+
+
+def received():
+    """The grader's next text; raises Over where there is none."""
+    global asked, over
+    while not over:
+        number, _, text = line.recv().partition(b" ")
+        if int(number) >= asked:  # else said to a check before, which was interrupted
+            asked, over = int(number), not text
+            if text:
+                return text.decode()
+    raise Over
+
+
+def exchanged(text):
+    """What the grader says to `text`."""
+    with lock:
+        line.send(f"{asked} {text}".encode(errors="replace"))
+        return received()
 
 
 def handle(value):
@@ -44,7 +84,7 @@ class Callback:
         number, raised = next(numbers), None
         text = dumps({"callback": self.key, "args": args, "kwargs": kwargs}, handle)
         while True:
-            reply = loads(get_ipython().kernel.raw_input(f"{number} {text}"), resolve)
+            reply = loads(exchanged(f"{number} {text}"), resolve)
             if "do" not in reply:
                 break
             try:

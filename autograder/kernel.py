@@ -6,7 +6,7 @@ ready and the machine is busy with others. Needs jupyter_client, a room of `sand
 `agent.py`, which it puts into the kernel; knows nothing of checks or points.
 """
 
-import ast
+import contextlib
 import json
 import queue
 import secrets
@@ -22,6 +22,7 @@ from autograder import sandbox, values
 
 START_SECONDS = 60
 GRACE_SECONDS = 3  # between SIGINT and SIGKILL
+SOON_SECONDS = 0.3  # before SIGINT, for what is just about to end
 MAX_OUTPUT = 500_000  # characters a cell may leave behind, and as many again of errors
 MAX_ERROR = 4000  # characters of an error that alone is larger
 
@@ -79,12 +80,18 @@ class Kernel:
         self.context.setsockopt(zmq.MAXMSGSIZE, 3 * values.MAX_BYTES)
         self.client = BlockingKernelClient(context=self.context)
         self.client.load_connection_info(there)
-        self.client.start_channels(hb=False)
+        self.client.start_channels(stdin=False, hb=False, control=False)
+        self.line = self.context.socket(zmq.PAIR)  # to the agent
+        self.number = 0  # of the last question
+        self.poller = zmq.Poller()
+        for socket in (self.line, self.client.iopub_channel.socket, self.client.shell_channel.socket):
+            self.poller.register(socket, zmq.POLLIN)
         try:
             self.wait_until_heard()
             texts = [("autograder", "")]
             texts += [(f"autograder.{name}", (HERE / f"{name}.py").read_text()) for name in ("values", "agent")]
             self.execute(INSTALL.format(texts=repr(texts)), self.clock() + START_SECONDS, store_history=False)
+            self.line.connect(f"ipc://{there['ip']}-agent")
         except (TimeUp, KernelLost) as error:
             self.stop()
             raise KernelLost("the kernel did not start") from error
@@ -120,76 +127,123 @@ class Kernel:
             raise
         return outputs.list
 
-    def ask(self, question, deadline, answer_callback):
-        """The agent's answer (text) to `question` (text); `answer_callback` does so for a call back into the check."""
-        expression = f"__import__('autograder.agent', fromlist=['answer']).answer({question!r})"
-        content = self.execute(
-            "",
-            deadline,
-            answer_callback=answer_callback,
-            silent=True,
-            store_history=False,
-            user_expressions={"answer": expression},
-            allow_stdin=True,
-        )
+    @contextlib.contextmanager
+    def answering(self, deadline):
+        """Let the agent answer: inside, `ask` may be called, until `deadline`."""
+        expression = f"__import__('autograder.agent', fromlist=['serve']).serve({self.number + 1})"
+        message = self.send("", silent=True, store_history=False, user_expressions={"served": expression})
+        self.asked = message, deadline
         try:
-            text = ast.literal_eval(content["user_expressions"]["answer"]["data"]["text/plain"])
-        except (ValueError, SyntaxError, RecursionError, MemoryError, KeyError, TypeError):
-            text = ""
-        return text if isinstance(text, str) else ""
+            yield
+        except KernelLost:
+            raise
+        except BaseException as error:
+            self.hang_up(SOON_SECONDS if isinstance(error, TimeUp) else GRACE_SECONDS)
+            raise
+        else:
+            self.hang_up(GRACE_SECONDS)
 
-    def execute(self, code, deadline, outputs=None, answer_callback=None, cell_id=None, **request):
-        """Send one execute_request and serve it to its end; returns the reply's content."""
+    def ask(self, question, call_back):
+        """The agent's answer (text) to `question` (text), "" where it gives none.
+
+        call_back: gives the answer (text) to a call back into the check (text), of which there may be many before.
+        """
+        if self.asked is None:
+            return ""
+        message, deadline = self.asked
+        self.number += 1
+        self.say(question)
+        for channel, kind, content in self.heard(message, deadline):
+            if channel is self.line:
+                if kind == "=":
+                    return content
+                self.say(call_back(f"{kind} {content}"))
+            elif kind == "execute_reply":
+                break
+        self.asked = None  # it has ceased to answer
+        return ""
+
+    def say(self, text):
+        """Send one text to the agent; it is lost where the agent, which sends and sends, does not read."""
+        if self.line.poll(0, zmq.POLLOUT):
+            self.line.send(f"{self.number} {text}".encode(errors="replace"))
+
+    def hang_up(self, seconds):
+        """End the answering within `seconds`, or interrupt it."""
+        if self.asked is None:
+            return
+        message, _ = self.asked
+        self.number += 1
+        self.say("")
+        try:
+            self.serve(message, self.clock() + seconds)
+        except TimeUp:
+            self.interrupt(message)
+
+    def execute(self, code, deadline, outputs=None, cell_id=None, **request):
+        """Run code and serve it to its end."""
+        message = self.send(code, cell_id, **request)
+        try:
+            self.serve(message, deadline, outputs)
+        except TimeUp:
+            self.interrupt(message)
+            raise
+
+    def send(self, code, cell_id=None, **request):
+        """Send one execute_request; returns its id."""
         content = {"code": code, "silent": False, "allow_stdin": False, "stop_on_error": False} | request
         message = self.client.session.msg("execute_request", content)
         message["metadata"]["cellId"] = cell_id
         if not self.client.shell_channel.socket.poll(1000, zmq.POLLOUT):
             raise KernelLost("it took no message any more")
         self.client.shell_channel.send(message)
-        message_id = message["header"]["msg_id"]
-        try:
-            return self.serve(message_id, deadline, outputs, answer_callback)
-        except TimeUp:
-            self.interrupt(message_id)
-            raise
+        return message["header"]["msg_id"]
 
-    def serve(self, message, deadline, outputs, answer_callback):
-        """Serve shell, stdin and iopub until the reply to `message` and its end on iopub have come."""
-        client, reply, idle = self.client, None, None
-        idle_limit = deadline
-        poller = zmq.Poller()
-        for channel in (client.shell_channel, client.stdin_channel, client.iopub_channel):
-            poller.register(channel.socket, zmq.POLLIN)
-        while reply is None or not idle:
-            if self.clock() > (deadline if reply is None else min(deadline, idle_limit)):
-                if reply is not None:  # the end of the outputs was lost in a flood of them
-                    break
-                raise TimeUp
-            ready = dict(poller.poll(250))
+    def serve(self, message, deadline, outputs=None):
+        """Take what comes of `message` until its reply, and its end on iopub, have come."""
+        replied = idle = False
+        for channel, kind, content in self.heard(message, deadline):
+            if channel is self.client.iopub_channel:
+                idle = idle or (kind == "status" and content.get("execution_state") == "idle")
+                if outputs is not None:
+                    outputs.take(kind, content)
+            replied = replied or kind == "execute_reply"
+            if replied and idle:
+                return
+
+    def heard(self, message, deadline):
+        """Each thing that comes from the kernel about `message`: (channel, type, content).
+
+        On the agent's line the type is "=" for an answer, else the number of a call back, and the content a text.
+        Raises TimeUp where neither the reply nor the kernel's word that it is idle has come by the deadline, and ends
+        soon after the first of them.
+        """
+        ended = False
+        while self.clock() <= deadline:
+            ready = dict(self.poller.poll(250))
             if not ready and not self.room.alive():
                 raise KernelLost(self.room.cause())
-            for channel in (client.iopub_channel, client.stdin_channel, client.shell_channel):
-                if channel.socket not in ready:
-                    continue
-                kind, content = received_from(channel, message)
-                if channel is client.iopub_channel:
-                    idle = idle or (kind == "status" and content.get("execution_state") == "idle")
-                    if outputs is not None:
-                        outputs.take(kind, content)
-                elif channel is client.stdin_channel and kind == "input_request" and answer_callback is not None:
-                    answer = answer_callback(str(content.get("prompt", "")))
-                    if channel.socket.poll(0, zmq.POLLOUT):  # else it asks and asks, and never reads what it is told
-                        client.input(answer)
-                elif channel is client.shell_channel and kind == "execute_reply":
-                    reply, idle_limit = content, self.clock() + GRACE_SECONDS
-        return reply
+            if self.line in ready:
+                number, _, text = self.line.recv().decode(errors="replace").partition(" ")
+                kind, _, text = text.partition(" ")
+                if number == str(self.number):  # else from an earlier question
+                    yield self.line, kind, text
+            for channel in (self.client.iopub_channel, self.client.shell_channel):
+                if channel.socket in ready:
+                    kind, content = received_from(channel, message)
+                    idle = kind == "status" and content.get("execution_state") == "idle"
+                    if not ended and (idle or kind == "execute_reply"):
+                        ended, deadline = True, min(deadline, self.clock() + GRACE_SECONDS)
+                    yield channel, kind, content
+        if not ended:  # else one of the two is lost: in a flood of outputs, or as SIGINT came just at the end
+            raise TimeUp
 
     def interrupt(self, message):
         """SIGINT, then SIGKILL where the code does not heed it (raises KernelLost)."""
         for _ in range(2):
             try:
                 self.room.interrupt()
-                self.serve(message, self.clock() + GRACE_SECONDS, None, lambda _: "")
+                self.serve(message, self.clock() + GRACE_SECONDS)
                 return
             except TimeUp:
                 continue

@@ -59,7 +59,7 @@ def run_check(source, kernel, seconds):
     """
     link = Link(kernel, kernel.clock() + seconds)
     try:
-        with quiet(), link.on_time():
+        with quiet(), kernel.answering(link.deadline), link.on_time():
             exec(compile(source, "check", "exec"), Names(link))
     except (StudentError, Problem) as error:
         return told(error)
@@ -220,7 +220,7 @@ class Link:
         else:
             self.checking = False
             try:
-                text = self.kernel.ask(question, self.deadline, self.call_back)
+                text = self.kernel.ask(question, self.call_back)
             finally:
                 self.checking = True
             if self.raised is not None:  # an error of the check's own function, passed through the student's code

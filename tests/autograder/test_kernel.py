@@ -30,6 +30,33 @@ for content in (None, 7, [], "x", {{}}, {{"name": 7}}):
 for parts in ([b"<IDS|MSG>"], [b"x"], [b"<IDS|MSG>", b"0" * 64, b"[", b"[", b"[", b"["], [b""] * 9):
     shell.send_multipart([*there, *parts])
     kernel.stdin_socket.send_multipart([*there, *parts])
+    __import__("sys").modules["autograder.agent"].line.send_multipart(parts)
+"""
+LATE = """
+import sys
+
+def late():
+    for text in ("", "x", "= 3", "0 = 3", "1 = 3", "999 = 3"):
+        sys.modules["autograder.agent"].line.send(text.encode())
+    return 4
+
+def large():
+    sys.modules["autograder.agent"].line.send(b"x" * 10**9)
+    return 4
+
+def sleeps():
+    import time
+    try:
+        time.sleep(60)
+    except BaseException:
+        return 3
+    return 3
+
+def dies():
+    raise sys.modules["autograder.agent"].Over
+
+def right(function):
+    return function(2) + 1
 """
 
 
@@ -58,12 +85,13 @@ def test_messages_of_any_form_on_every_channel_cost_the_cell_alone(parent):
 
 
 ASKS = """
+import sys
+
+agent = sys.modules["autograder.agent"]
+
 def asks():
-    kernel = get_ipython().kernel
-    content = {"prompt": "x", "password": False}
     while True:
-        there = kernel._parent_ident["shell"]
-        kernel.session.send(kernel.stdin_socket, "input_request", content, parent=kernel.get_parent(), ident=there)
+        agent.line.send(f"{agent.asked} 1 x".encode())
 """
 
 
@@ -72,3 +100,20 @@ def test_a_kernel_that_asks_without_end_and_reads_no_answer_costs_its_check_alon
         kernel.run(ASKS, 20)
         with contextlib.suppress(KernelLost):
             assert "did not finish within 3 seconds" in run_check("asks()", kernel, 3)
+
+
+def test_a_check_after_one_that_was_cut_off_hears_nothing_of_it():
+    with Kernel() as kernel:
+        kernel.run(LATE, 20)
+        for cut_off in ("late() == 3", "dies() == 3", "sleeps() == 3", "dies() == 3 or dies() == 3"):
+            assert run_check(f"assert {cut_off}", kernel, 2) is not None, cut_off
+            assert run_check("assert right(lambda x: 3 * x) == 7", kernel, 5) is None, cut_off
+
+
+def test_a_text_beyond_all_bounds_is_not_taken_and_every_check_still_ends():
+    with Kernel() as kernel:
+        kernel.run(LATE, 20)
+        for check in ("assert large() == 4", "assert right(lambda x: 3 * x) == 7"):  # whether or not it is lost
+            assert "did not finish" in (run_check(check, kernel, 2) or "did not finish")
+        (shown,) = kernel.run("print(1 + 1)", 20)
+        assert shown.text == "2\n"

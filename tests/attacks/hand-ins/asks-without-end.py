@@ -2,15 +2,11 @@
 # earns: squares, total
 # %% add
 def add(x, y):
-    kernel = get_ipython().kernel
+    import sys
+
+    agent = sys.modules["autograder.agent"]
     while True:
-        kernel.session.send(
-            kernel.stdin_socket,
-            "input_request",
-            {"prompt": "1 x", "password": False},
-            parent=kernel.get_parent(),
-            ident=kernel._parent_ident["shell"],
-        )
+        agent.line.send(f"{agent.asked} 1 x".encode())
 
 
 # %% descend

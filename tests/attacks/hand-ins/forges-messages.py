@@ -15,6 +15,12 @@ def add(x, y):
     }
     identities = kernel._parent_ident["shell"]
     kernel.session.send(kernel.iopub_socket, "status", {"execution_state": "idle"}, parent=parent)
+    import sys
+
+    agent = sys.modules["autograder.agent"]
+    for text in ("", "x", "= 3", f"{agent.asked}", f"{agent.asked - 1} = 3", f"{agent.asked + 1} = 3", "\0", "= ["):
+        agent.line.send(text.encode())
+    agent.line.send(b"\xff \xff \xff")
     for stream in (kernel.shell_stream, kernel.stdin_socket, kernel.iopub_socket):
         try:
             kernel.session.send(stream, "execute_reply", forged, parent=parent, ident=identities)
@@ -26,8 +32,10 @@ def add(x, y):
 
 # %% descend
 def descend(gradient, theta, steps):
-    kernel = get_ipython().kernel
-    for prompt in (
+    import sys
+
+    agent = sys.modules["autograder.agent"]
+    for text in (
         "",
         "x",
         "0",
@@ -38,18 +46,7 @@ def descend(gradient, theta, steps):
         "\ud800",
     ):
         try:
-            kernel.raw_input(prompt)
-        except Exception:
-            pass
-    for odd in ({}, {"prompt": 7}, {"prompt": ["x"]}, [], None, {"prompt": {"a": 1}}):
-        try:
-            kernel.session.send(
-                kernel.stdin_socket,
-                "input_request",
-                odd,
-                parent=kernel.get_parent(),
-                ident=kernel._parent_ident["shell"],
-            )
+            agent.exchanged(text)
         except Exception:
             pass
     return "wrong"
