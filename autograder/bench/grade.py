@@ -1,9 +1,10 @@
 """Grading a class: hand-ins an hour by `course grade` and by stock `nbgrader autograde`, and a class that is killed.
 
 For each lab the same hand-ins, solved ones and wrong answers in turn, go through both, side by side in one run, and
-through `course grade` with one worker and with as many as there are cores. `ratio` is hand-ins an hour, ours over
-stock; its `ceiling` is cores x stock's wall time / our CPU time, what could be had if nothing ever waited. CPU time and
-memory are of all processes below each command, looked at four times a second (memory shared between them counted once).
+through `course grade` with one worker and with as many as there are cores; all classes have the lab before. `ratio` is
+hand-ins an hour, ours over stock; its `ceiling` is cores x stock's wall time / our CPU time, what could be had if
+nothing ever waited. CPU time and memory are of all processes below each command, looked at four times a second (memory
+shared between them counted once).
 Then a class of copies of one lab's answers is graded while `course grade` is killed at random moments: all must come
 out as the answers say. Takes hours; BENCH_GRADE_LABS="01 02 04" and BENCH_GRADE_HAND_INS=6 make it shorter.
 """
@@ -65,6 +66,7 @@ def side_by_side(lab, folder):
     cores = len(os.sched_getaffinity(0))
     for workers in dict.fromkeys([1, cores]):
         class_ = folder / f"class-{workers}"
+        Classroom(class_).release(lab)
         ours = metered([*grading(folder / "hand-ins", class_), "--workers", str(workers)])
         yield {
             "lab": lab,

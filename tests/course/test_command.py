@@ -31,7 +31,7 @@ class Example:
 
 @pytest.fixture
 def example(monkeypatch):
-    monkeypatch.setattr(command, "subcommands", lambda: {"example": Example})
+    monkeypatch.setattr(command, "subcommands", lambda wanted: {"example": Example})
 
 
 @pytest.mark.parametrize(("answer", "status", "said"), [
@@ -69,3 +69,10 @@ def test_without_the_grader_there_are_the_students_subcommands_alone(tmp_path):
         [sys.executable, "-c", program], cwd=home, env=environment(home), capture_output=True, text=True, check=True
     )
     assert done.stdout.split() == ["doctor", "hand-in", "lab"]
+
+
+def test_a_subcommand_imports_no_other():
+    program = 'import sys; from course import command; command.main(["doctor", "--help"])'
+    counted = f'import atexit, sys; atexit.register(lambda: print("nbgrader" in sys.modules)); {program}'
+    done = subprocess.run([sys.executable, "-c", counted], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.splitlines()[-1] == "False"
