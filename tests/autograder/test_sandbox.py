@@ -1,5 +1,6 @@
 """A room: what is in it ends with it, and with its grader."""
 
+import json
 import os
 import signal
 import subprocess
@@ -115,3 +116,38 @@ def test_a_crowd_in_one_room_leaves_another_its_share_of_the_cores():
         (shown,) = other.run(BUSY, 60)
         each = (crowded.room.cgroup.usage().cpu_seconds - before) / 60
     assert float(shown.text) > 5 * each, "CPU seconds, beside those of one of 60 processes"
+
+
+ORDINARY = """
+import json, os
+from autograder import sandbox
+from autograder.kernel import Kernel
+from autograder.standins import run_check
+
+with Kernel() as kernel:
+    kernel.run("import os\\ndef who():\\n    return os.getuid()\\ndef sees(path):\\n    return os.path.exists(path)", 20)
+    said = [os.getuid(), run_check("assert who() == 1000", kernel, 20)]
+    said.append(run_check(f"assert sees('/usr') and not sees({sandbox.__file__!r})", kernel, 20))
+    here = f"/proc/{kernel.room.kernel}/root/usr"
+    there = os.path.exists(here)
+print(json.dumps([*said, there, os.path.exists(here)]))
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="then all the other tests are of that")
+def test_a_grader_who_is_not_root_has_a_sandbox_too():
+    command = sandbox.enclosed(["true"])
+    dropping = len(command) - 1 - command[::-1].index("setpriv")
+    stage = command[: dropping - 1]  # where a user without rights finds all that is needed
+    grader = str(Path(sandbox.__file__).parent)
+    files = [option for path in ("/sys", "/etc/passwd", "/etc/hosts", grader) for option in ("--ro-bind", path, path)]
+    user = ["setpriv", "--reuid=61299", "--regid=61299", "--clear-groups", "--", sys.executable, "-c", ORDINARY]
+    done = subprocess.run(
+        [*stage, *files, "--perms", "0777", "--dir", "/tmp/home", "--", *user],
+        env=os.environ | {"HOME": "/tmp/home", "PYTHONPATH": str(Path(sandbox.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == [61299, None, None, True, False]

@@ -16,7 +16,7 @@ def answer(question):
 
 
 agent.answer = answer
-sys.modules["autograder.agent"] = types.SimpleNamespace(answer=answer)
+sys.modules["autograder.agent"] = types.SimpleNamespace(serve=agent.serve, answer=answer)
 
 
 def add(x, y):
