@@ -125,7 +125,8 @@ from autograder.kernel import Kernel
 from autograder.standins import run_check
 
 with Kernel() as kernel:
-    kernel.run("import os\\ndef who():\\n    return os.getuid()\\ndef sees(path):\\n    return os.path.exists(path)", 20)
+    who = "import os\\ndef who():\\n    return os.getuid()\\ndef sees(path):\\n    return os.path.exists(path)"
+    kernel.run(who, 20)
     said = [os.getuid(), run_check("assert who() == 1000", kernel, 20)]
     said.append(run_check(f"assert sees('/usr') and not sees({sandbox.__file__!r})", kernel, 20))
     here = f"/proc/{kernel.room.kernel}/root/usr"

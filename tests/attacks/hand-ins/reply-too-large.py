@@ -1,5 +1,5 @@
-# tries: messages larger than the grader's socket takes: it closes that connection for good, and what needs it later is lost
-# earns: squares
+# tries: messages larger than the grader's sockets take: each is closed and comes back, and what was under way is lost
+# earns: squares, total
 # %% own
 import sys
 
