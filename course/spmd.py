@@ -208,9 +208,13 @@ def _short(value):
 
 
 def _show(trace):
-    """Draw what happened up to the failure, where there is a notebook."""
+    """Draw what happened up to the failure, where there is a notebook that shows it."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if shell is not None and len(trace.calls):
+        from IPython.core.displaypub import CapturingDisplayPublisher
         from IPython.display import display
+
+        if isinstance(shell.display_pub, CapturingDisplayPublisher):
+            return
 
         display(trace.timeline())

@@ -41,7 +41,7 @@ def late():
     return 4
 
 def large():
-    sys.modules["autograder.agent"].line.send(b"x" * 10**9)
+    sys.modules["autograder.agent"].line.send(b"x" * (4 * 64 * 2**20))
     return 4
 
 def sleeps():
@@ -113,7 +113,8 @@ def test_a_check_after_one_that_was_cut_off_hears_nothing_of_it():
 def test_a_text_beyond_all_bounds_is_not_taken_and_every_check_still_ends():
     with Kernel() as kernel:
         kernel.run(LATE, 20)
-        for check in ("assert large() == 4", "assert right(lambda x: 3 * x) == 7"):  # whether or not it is lost
-            assert "did not finish" in (run_check(check, kernel, 2) or "did not finish")
+        for check in ("assert large() == 4", "assert right(lambda x: 3 * x) == 7"):
+            hint = run_check(check, kernel, 2)  # whether it comes depends on when the line is there again
+            assert hint is None or "did not finish" in hint
         (shown,) = kernel.run("print(1 + 1)", 20)
         assert shown.text == "2\n"

@@ -195,6 +195,20 @@ def test_a_run_that_failed_shows_its_picture_and_below_it_the_cause_and_a_line_a
     assert lines[3] == "  ring of waits: 0 → 1 → 0" and len(lines) == 5
 
 
+CAPTURED = """from IPython.utils.capture import capture_output
+with capture_output() as captured:
+    try:
+        spmd(cycle, ranks=2, carrier="simulated")
+    except Exception:
+        raised = True
+print(captured.outputs, raised)"""
+
+
+def test_a_failed_run_draws_nothing_where_what_it_shows_is_captured(notebook):
+    notebook.run(SPMD + "def cycle(comm):\n    comm.send(np.ones(3), dest=1 - comm.rank)", "cycle")
+    assert text(notebook.run(CAPTURED)[1]).strip() == "[] True"
+
+
 def test_a_task_that_was_not_run_is_named_by_the_line_that_makes_it(notebook):
     notebook.run("from nbformat.v4 import *; import nbformat")
     notebook.run(f"nbformat.write(new_notebook(cells=[new_code_cell({TASK!r})]), 'lab.ipynb')")
