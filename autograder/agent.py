@@ -28,7 +28,7 @@ MESSAGE = 4000  # characters of an error's text
 
 objects = {}  # handle -> object of the student's that is not plain
 numbers = itertools.count()  # of calls back
-line = zmq.Context.instance().socket(zmq.PAIR)
+line = zmq.Context().socket(zmq.PAIR)  # not of the instance that all share: whoever ends that would end this
 line.bind(f"ipc://{get_ipython().kernel.parent.ip}-agent")
 lock = threading.Lock()  # a thread of the student's may call a function of the check's
 asked, over = 0, True  # the number of the grader's last question, and whether it has no more
@@ -115,7 +115,7 @@ def ranks(function, args, kwargs, exchange):
         for rank, mine in enumerate(args)
     ]
     for thread in threads:
-        thread.gr_context = contextvars.copy_context()
+        thread.gr_context = contextvars.copy_context()  # what printing and NumPy's settings go by
     calls = []
     while replies := exchange(calls):
         calls = [threads[rank].switch(*reply) for rank, *reply in replies]

@@ -57,6 +57,7 @@ class Kernel:
 
     def __init__(self, unsafe=False, settings=None):
         self.room, self.client = sandbox.room(unsafe, settings), None
+        self.asked = None  # (id, deadline) of the request in which the agent answers, while it does
 
     def __enter__(self):
         self.start()
@@ -142,6 +143,8 @@ class Kernel:
             raise
         else:
             self.hang_up(GRACE_SECONDS)
+        finally:
+            self.asked = None
 
     def ask(self, question, call_back):
         """The agent's answer (text) to `question` (text), "" where it gives none.
@@ -164,8 +167,11 @@ class Kernel:
         return ""
 
     def say(self, text):
-        """Send one text to the agent; it is lost where the agent, which sends and sends, does not read."""
-        if self.line.poll(0, zmq.POLLOUT):
+        """Send one text to the agent; it is lost where the agent, which sends and sends, does not read.
+
+        What it has not read of a check before it reads, and lets fall, when the next one begins.
+        """
+        if self.line.poll(1000, zmq.POLLOUT):
             self.line.send(f"{self.number} {text}".encode(errors="replace"))
 
     def hang_up(self, seconds):

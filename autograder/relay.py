@@ -44,7 +44,7 @@ def trace(link, function, args, ranks, network, faults, kwargs):
     faults, relays = fault_kinds.checked(faults, ranks), []
 
     def simulate(_):
-        relays.append(Relay(ranks, network, faults, link.error))
+        relays.append(Relay(ranks, network, faults, link.error))  # made here: its ranks hang below this green thread
         relays[0].run()
         return []
 

@@ -216,5 +216,4 @@ def _show(trace):
 
         if isinstance(shell.display_pub, CapturingDisplayPublisher):
             return
-
         display(trace.timeline())

@@ -4,9 +4,9 @@ For each lab the same hand-ins, solved ones and wrong answers in turn, go throug
 through `course grade` with one worker and with as many as there are cores; all classes have the lab before. `ratio` is
 hand-ins an hour, ours over stock; its `ceiling` is cores x stock's wall time / our CPU time, what could be had if
 nothing ever waited. CPU time and memory are of all processes below each command, looked at four times a second (memory
-shared between them counted once).
-Then a class of copies of one lab's answers is graded while `course grade` is killed at random moments: all must come
-out as the answers say. Takes hours; BENCH_GRADE_LABS="01 02 04" and BENCH_GRADE_HAND_INS=6 make it shorter.
+shared between them counted once). Then a class of copies of one lab's answers is graded while `course grade` is killed
+at random moments: all must come out as the answers say. Takes hours; BENCH_GRADE_LABS="01 02 04" and
+BENCH_GRADE_HAND_INS=6 make it shorter.
 """
 
 import csv

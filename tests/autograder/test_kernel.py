@@ -1,7 +1,5 @@
 """A kernel whose student sends on its channels what no kernel sends: every call still comes back."""
 
-import contextlib
-
 import pytest
 
 from autograder import examine
@@ -98,8 +96,13 @@ def asks():
 def test_a_kernel_that_asks_without_end_and_reads_no_answer_costs_its_check_alone():
     with Kernel() as kernel:
         kernel.run(ASKS, 20)
-        with contextlib.suppress(KernelLost):
+        try:
             assert "did not finish within 3 seconds" in run_check("asks()", kernel, 3)
+        except KernelLost:  # as an examination does
+            kernel.stop()
+            kernel.start()
+        kernel.run(LATE, 20)
+        assert run_check("assert right(lambda x: 3 * x) == 7", kernel, 20) is None
 
 
 def test_a_check_after_one_that_was_cut_off_hears_nothing_of_it():
@@ -118,3 +121,38 @@ def test_a_text_beyond_all_bounds_is_not_taken_and_every_check_still_ends():
             assert hint is None or "did not finish" in hint
         (shown,) = kernel.run("print(1 + 1)", 20)
         assert shown.text == "2\n"
+
+
+LOSES_ITS_REPLY = """
+session = get_ipython().kernel.session
+sends = session.send
+
+def lose_one(stream, kind, content=None, *args, **kwargs):
+    if kind != "execute_reply":
+        return sends(stream, kind, content, *args, **kwargs)
+    session.send = sends
+    return {"content": content}
+
+session.send = lose_one
+"""
+
+
+def test_a_kernel_whose_reply_is_lost_goes_on_when_it_says_that_it_is_idle():
+    with Kernel() as kernel:
+        kernel.run(LOSES_ITS_REPLY, 10)
+        (shown,) = kernel.run("print(1 + 1)", 10)
+        assert shown.text == "2\n"
+
+
+BREAKS = {
+    "the shared context": "import zmq\nzmq.Context.instance().destroy(linger=0)",
+    "a fork that comes back": "import os\ndef forks():\n    os.fork()\n    return 1",
+}
+
+
+@pytest.mark.parametrize("broken", BREAKS.values(), ids=BREAKS)
+def test_what_breaks_sockets_of_its_process_costs_no_other_check(broken):
+    with Kernel() as kernel:
+        kernel.run(LATE + broken, 20)
+        run_check("forks()", kernel, 3)
+        assert run_check("assert right(lambda x: 3 * x) == 7", kernel, 10) is None
