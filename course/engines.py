@@ -23,8 +23,9 @@ from course.errors import Interrupted, Problem
 
 SECONDS_TO_HEED = 2  # an interrupt; after that an engine is killed
 PAUSE = 0.4  # seconds between interrupts
-SECONDS_TO_DUMP = 1  # a stack
+SECONDS_TO_DUMP = 3  # a stack, on a busy machine
 FRAME = re.compile(r'  File "(.*)", line (\d+) in (.*)')
+CUT = "  ..."  # faulthandler's last line of a stack of more than 100 frames
 
 
 class Client(ipyparallel.Client):
@@ -164,14 +165,12 @@ class Engines(ipyparallel.DirectView):
             return None
         self._set.signal([rank], signal.SIGUSR1)
         deadline = time.monotonic() + SECONDS_TO_DUMP
-        seen = before
         while time.monotonic() < deadline:
             time.sleep(0.01)
             now = self._set.note(rank)
-            frames = _frames(now[len(before) :], now[0].split()[1])
-            if frames and now == seen:  # whole, since it has stopped growing
+            _, main, outermost = now[0].split(maxsplit=2)
+            if frames := _frames(now[len(before) :], main, outermost):
                 return frames
-            seen = now
         return None
 
     # ------------------------------------------------------------------ calls
@@ -349,8 +348,8 @@ def _listed(words):
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _frames(lines, main):
-    """The frames of the thread `main` in what faulthandler wrote."""
+def _frames(lines, main, outermost):
+    """The frames of the thread `main` in what faulthandler wrote; None while it is still at it."""
     frames, inside = [], False
     for line in lines:
         if "hread 0x" in line:
@@ -358,4 +357,6 @@ def _frames(lines, main):
             frames = [] if inside else frames
         elif inside and (match := FRAME.fullmatch(line)):
             frames.append((match[1], int(match[2]), match[3]))
-    return frames
+        if inside and (line == CUT or frames and " ".join(frames[-1][::2]) == outermost):
+            return frames
+    return None

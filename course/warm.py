@@ -192,10 +192,15 @@ def see_one_gpu(rank):
 def register_stack(rank):
     """On SIGUSR1 write every thread's stack to a file of the engines' directory, whatever the engine is doing.
 
-    Its first line has the pid and the main thread, as faulthandler will name it.
+    Its first line has the pid, the main thread as faulthandler will name it, and the file and function that end its
+    stack.
     """
+    outermost = sys._getframe()
+    while outermost.f_back:
+        outermost = outermost.f_back
+    code = outermost.f_code
     file = Path(os.environ[supervisor.MARK], f"stack-{rank}").open("w")  # noqa: SIM115 (stays open)
-    file.write(f"{os.getpid()} 0x{threading.get_ident():016x}\n")
+    file.write(f"{os.getpid()} 0x{threading.get_ident():016x} {code.co_filename} {code.co_name}\n")
     file.flush()
     faulthandler.register(signal.SIGUSR1, file=file, all_threads=True, chain=False)
 

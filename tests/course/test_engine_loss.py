@@ -11,7 +11,7 @@ import pytest
 from IPython import get_ipython
 
 from course import cluster
-from course.engines import Interrupted
+from course.engines import Interrupted, _frames
 from course.errors import Problem
 from tests.course.kernels import PATIENCE, Kernel, is_running, spin, wait_until
 
@@ -238,6 +238,19 @@ def test_the_stack_of_an_engine_can_be_seen_whatever_it_is_blocked_in(engines, w
     file, line, function = next(frame for frame in engines.stack(2) if frame[2] == what.__name__)
     assert (file, function) == (__file__, what.__name__)
     assert what.__code__.co_firstlineno < line
+    engines.restart(range(4))
+    assert result.done()
+
+
+def test_a_stack_is_taken_only_when_all_of_it_is_written(engines):
+    result = engines.apply_async(blocked_in_c)
+    whole = engines.stack(0)
+    text = (engines.directory / "stack-0").read_text()
+    first, _, dump = text.partition("\n")
+    _, main, outermost = first.split(maxsplit=2)
+    seen = [_frames(dump[:end].splitlines(), main, outermost) for end in range(len(dump))]
+    assert [frames for frames in seen if frames not in (None, whole)] == []
+    assert seen[0] is None and seen[-1] == whole
     engines.restart(range(4))
     assert result.done()
 
