@@ -357,6 +357,6 @@ def _frames(lines, main, outermost):
             frames = [] if inside else frames
         elif inside and (match := FRAME.fullmatch(line)):
             frames.append((match[1], int(match[2]), match[3]))
-        if inside and (line == CUT or frames and " ".join(frames[-1][::2]) == outermost):
+        if inside and (line == CUT or (frames and " ".join(frames[-1][::2]) == outermost)):
             return frames
     return None
