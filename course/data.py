@@ -1,8 +1,8 @@
 """Data sets by name, as plain NumPy arrays.
 
 `datasets/registry.toml`, beside this package, lists every set: which installed package carries it, that its files lie
-beside the registry, or from where it is downloaded once; its checksum, its columns with their units, where it comes from
-and under what licence. Downloads lie in the folder that the variable COURSE_DATA names, else in that of
+beside the registry, or from where it is downloaded once; its checksum, its columns with their units, where it comes
+from and under what licence. Downloads lie in the folder that the variable COURSE_DATA names, else in that of
 `course/cache.py`.
 """
 
@@ -144,7 +144,9 @@ def _fetch(name, url, file):
                 raise http.client.IncompleteRead(b"", announced - got)
     except (OSError, http.client.HTTPException) as error:  # no way there, a time that ran out, a connection cut off
         if getattr(error, "errno", None) == errno.ENOSPC:
-            raise Problem(f"there is no room for data set {name!r} on this disk: make some, and load it again.") from error
+            raise Problem(
+                f"there is no room for data set {name!r} on this disk: make some, and load it again."
+            ) from error
         reason = getattr(error, "reason", error)
         raise Problem(
             f"data set {name!r} is downloaded from {url}, which did not work ({reason}): connect to the "
@@ -173,7 +175,8 @@ def _table(files, names):
 
 def _images(files, names):
     """A compressed CSV file without headings: an image a line, its label at the end."""
-    table = np.loadtxt(gzip.open(files[0]), delimiter=",")
+    with gzip.open(files[0]) as lines:
+        table = np.loadtxt(lines, delimiter=",")
     return dict(zip(names, (table[:, :-1].astype(np.uint8), table[:, -1].astype(np.int64)), strict=True))
 
 
@@ -187,7 +190,9 @@ def _image_arrays(files, names):
 
 def _scene(files, names):
     """An array a file, in NumPy's format; in C order, so that a pixel's spectrum lies together."""
-    return {name: np.ascontiguousarray(np.load(file, allow_pickle=False)) for name, file in zip(names, files, strict=True)}
+    return {
+        name: np.ascontiguousarray(np.load(file, allow_pickle=False)) for name, file in zip(names, files, strict=True)
+    }
 
 
 def _grids(files, names):
@@ -199,7 +204,7 @@ def _grids(files, names):
 
 
 def _patches(files, names):
-    """Two CSV files without headings: a line of 28 x 28 x 4 numbers a patch, and a line with a single 1 at its class."""
+    """Two CSV files without headings: 28 x 28 x 4 numbers a patch, and a 1 among zeros at its class."""
     pixels = np.loadtxt(files[0], delimiter=",", dtype=np.uint8, ndmin=2)
     classes = np.loadtxt(files[1], delimiter=",", dtype=np.uint8, ndmin=2)
     if len(pixels) != len(classes) or pixels.shape[1] != 28 * 28 * 4 or not (classes.sum(axis=1) == 1).all():
@@ -231,7 +236,8 @@ def _unpacked(archive, wanted):
         for member in sorted(members.namelist(), key=lambda name: name.endswith(".zip")):
             if member.rpartition("/")[2] != wanted and not member.endswith(".zip"):
                 continue
-            file = tempfile.TemporaryFile()  # a compressed file cannot be read from its end, where a ZIP file begins
+            # unpacked, since a ZIP file is read from its end; with a name, for which tifffile asks
+            file = tempfile.NamedTemporaryFile()  # noqa: SIM115
             with members.open(member) as compressed:
                 shutil.copyfileobj(compressed, file)
             found = _unpacked(file, wanted) if member.endswith(".zip") else file

@@ -106,29 +106,28 @@ def draw(truth, most_scored=13):
     public, the same in both splits: the first draw in which both parts have 5 pixels or more of each of these classes.
     (Grass-pasture-mowed lies in a single block, so that one part of the random split is without it in any draw.)
     """
-    trained = {"random": random_training(truth, 0)}
-    for seed in itertools.count():
-        trained["disjoint"] = disjoint_training(truth, seed)
-        grids = {name: np.where(training, TRAINING, UNUSED) for name, training in trained.items()}
-        grids["random"][(truth > 0) & ~trained["random"]] = PRIVATE
-        near = ndimage.binary_dilation(trained["disjoint"], np.ones((2 * APART - 1,) * 2))
-        grids["disjoint"][(truth > 0) & ~near] = PRIVATE
-        if len(classes := scored(grids["disjoint"], truth)) == most_scored:
-            break
-    block = blocks()
+    grids = {"random": _grid(truth, random_training(truth, 0), apart=1)}
+    tried = (_grid(truth, disjoint_training(truth, seed), APART) for seed in itertools.count())
+    grids["disjoint"] = next(grid for grid in tried if len(scored(grid, truth)) == most_scored)
+    classes, block = scored(grids["disjoint"], truth), blocks()
     numbers = np.unique(block[truth > 0])
     for seed in itertools.count():
-        public = np.random.default_rng([seed, 2]).permutation(numbers)[: len(numbers) // 3]
-        for grid in grids.values():
-            grid[grid == PUBLIC] = PRIVATE
-            grid[(grid == PRIVATE) & np.isin(block, public)] = PUBLIC
+        public = np.isin(block, np.random.default_rng([seed, 2]).permutation(numbers)[: len(numbers) // 3])
+        parted = {name: np.where((grid == PRIVATE) & public, PUBLIC, grid) for name, grid in grids.items()}
         if all(
             np.sum((grid == part) & (truth == c)) >= 5
-            for grid in grids.values()
+            for grid in parted.values()
             for part in (PUBLIC, PRIVATE)
             for c in classes
         ):
-            return {name: grid.astype(np.uint8) for name, grid in grids.items()}
+            break
+    return {name: grid.astype(np.uint8) for name, grid in parted.items()}
+
+
+def _grid(truth, training, apart):
+    """What each pixel is for: training, or test if no training pixel is nearer than `apart`; all of that is private."""
+    near = ndimage.binary_dilation(training, np.ones((2 * apart - 1,) * 2))
+    return np.select([training, (truth > 0) & ~near], [TRAINING, PRIVATE], UNUSED)
 
 
 def quota(truth, c):

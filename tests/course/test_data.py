@@ -1,17 +1,23 @@
 """Data sets come by name, checked, in plain arrays."""
 
+import errno
 import hashlib
+import io
 import subprocess
 import sys
 import threading
+import tomllib
+import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
+import tifffile
 
 from course import data
 from course.errors import Problem
 
+REGISTRY = data.REGISTRY
 PACKAGED = sorted(name for name, entry in data.registry().items() if "package" in entry)
 
 
@@ -23,6 +29,7 @@ def test_every_set_of_a_package_loads_with_its_columns_and_rows(name, capsys):
     for values in columns.values():
         assert len(values) == entry["rows"]
         assert np.isfinite(values).all()
+        assert values.flags.c_contiguous
         if "form" not in entry:  # a table
             assert values.dtype == np.float64 and values.ndim == 1
     printed = capsys.readouterr().out.splitlines()
@@ -62,10 +69,12 @@ class Server:
         images = np.arange(12, dtype=np.uint8).reshape(3, 2, 2)
         np.savez(self.archive, x_train=images[:2], y_train=np.array([7, 1]), x_test=images[2:], y_test=np.array([4]))
         self.missing = 0  # bytes that are announced and not sent
+        self.also = {}  # path -> bytes of further files
         self.http = ThreadingHTTPServer(("127.0.0.1", 0), self.handler())
         threading.Thread(target=self.http.serve_forever, args=(0.02,), daemon=True).start()
+        self.at = f"http://127.0.0.1:{self.http.server_port}"
         self.entry = {
-            "url": f"http://127.0.0.1:{self.http.server_port}/tiny.npz",
+            "url": f"{self.at}/tiny.npz",
             "form": "image arrays",
             "sha256": hashlib.sha256(self.archive.read_bytes()).hexdigest(),
             "columns": {"pixels": "grey levels", "digit": "a digit"},
@@ -76,9 +85,10 @@ class Server:
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self):
-                if self.path != "/tiny.npz":
+                files = server.also | {"/tiny.npz": server.archive.read_bytes()}
+                if self.path not in files:
                     return self.send_error(404)
-                content = server.archive.read_bytes()
+                content = files[self.path]
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(content)))
                 self.end_headers()
@@ -118,7 +128,39 @@ def test_a_download_that_is_not_the_registered_one_is_refused_and_not_kept(serve
     server.entry["sha256"] = "0" * 64
     with pytest.raises(Problem, match=r"not the registered data set 'tiny' \(its SHA-256 differs\); nothing was kept"):
         data.load("tiny")
-    assert not data.cache().exists()
+    assert not list(data.cache().iterdir())
+
+
+def test_without_a_registered_checksum_that_of_the_first_download_is_shown_and_holds(server, capsys):
+    checksum = server.entry.pop("sha256")
+    data.load("tiny")
+    data.load("tiny")
+    assert f"no checksum is registered; its SHA-256 is {checksum}" in capsys.readouterr().out.splitlines()[0]
+    kept, recorded = sorted(data.cache().iterdir())
+    assert recorded.read_text() == f"{checksum}\n"
+    kept.unlink()
+    server.archive.write_bytes(server.archive.read_bytes() + b"more")
+    with pytest.raises(Problem, match=r"is not any more the data set 'tiny' \(its SHA-256 differs\); nothing was kept"):
+        data.load("tiny")
+    assert list(data.cache().iterdir()) == [recorded]
+
+
+def test_a_long_download_says_how_far_it_is(server, capsys, monkeypatch):
+    monkeypatch.setattr(data, "PIECE", 100)
+    monkeypatch.setattr(data, "TOLD", 300)
+    data.load("tiny")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "tiny: 0 of ? MB" and 2 <= len(lines) - 1 <= server.archive.stat().st_size / 300
+
+
+def test_a_full_disk_is_said_in_one_sentence(server, monkeypatch):
+    class Full(io.BytesIO):
+        def write(self, _):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(data, "_room", lambda kept: (Full(), False))
+    with pytest.raises(Problem, match="no room for data set 'tiny' on this disk"):
+        data.load("tiny")
 
 
 def test_a_kept_file_that_was_damaged_is_downloaded_again(server):
@@ -145,13 +187,109 @@ def test_a_connection_that_breaks_off_is_said_in_one_sentence_and_nothing_is_kep
     server.missing = 5
     with pytest.raises(Problem, match=r"which did not work \(.*5 more expected\)\): connect to the network"):
         data.load("tiny")
-    assert not data.cache().exists()
+    assert not list(data.cache().iterdir())
 
 
 def test_an_address_that_holds_nothing_is_said_in_one_sentence(server):
     server.entry["url"] = server.entry["url"].replace("tiny", "gone")
     with pytest.raises(Problem, match=r"gone.npz, which did not work \(.*Not Found\)"):
         data.load("tiny")
+
+
+def csv(table):
+    return "".join(",".join(map(str, row)) + "\n" for row in table.tolist()).encode()
+
+
+def serve_sat6(server, pixels, labels):
+    """Let the server have SAT-6 with these patches, in the layout of the published files."""
+    server.also = {
+        "/X_test_sat6.csv": csv(pixels.reshape(len(pixels), -1)),
+        "/y_test_sat6.csv": csv(np.eye(6, dtype=int)[labels]),
+    }
+    real = registered("sat-6")
+    files = [{"url": file["url"].replace(file["url"].rpartition("/")[0], server.at)} for file in real["files"]]
+    server.entry = real | {"files": files}
+
+
+def registered(name):
+    return tomllib.loads(data.REGISTRY.read_text())[name]
+
+
+def test_sat_6_is_read_from_files_of_its_layout(server, capsys):
+    pixels = np.random.default_rng(0).integers(0, 256, (5, 28, 28, 4), dtype=np.uint8)
+    labels = np.array([3, 0, 5, 5, 1])
+    serve_sat6(server, pixels, labels)
+    patches = data.load("tiny")
+    assert patches["pixels"].dtype == np.uint8 and np.array_equal(patches["pixels"], pixels)
+    assert np.array_equal(patches["label"], labels)
+    assert capsys.readouterr().out.startswith("tiny: 5 rows of pixels, label, from http")
+
+
+def test_sat_6_is_read_as_in_the_sample(server):
+    sample = data.REGISTRY.parent.parent.parent / "shared" / "datasets" / "sat6-sample" / "sat6_sample_400.npz"
+    if not sample.is_file():
+        pytest.skip("the sample of SAT-6 is not beside this clone, in ../shared/datasets")
+    with np.load(sample) as arrays:
+        pixels, labels = arrays["X_test"], arrays["y_test"]
+    serve_sat6(server, pixels, labels)
+    patches = data.load("tiny")
+    assert np.array_equal(patches["pixels"], pixels)
+    assert np.bincount(patches["label"]).tolist() == [8, 50, 46, 27, 4, 65]
+
+
+@pytest.mark.parametrize("wrong", [np.zeros((2, 6), int), np.eye(6, dtype=int)[[1, 2, 3]]])
+def test_files_that_are_not_sat_6_are_refused(server, wrong):
+    serve_sat6(server, np.zeros((2, 28, 28, 4), np.uint8), np.array([0, 1]))
+    server.also["/y_test_sat6.csv"] = csv(wrong)
+    with pytest.raises(Problem, match="do not have the layout of SAT-6"):
+        data.load("tiny")
+
+
+def zipped(files):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return stream.getvalue()
+
+
+def tiff(array):
+    stream = io.BytesIO()
+    tifffile.imwrite(stream, array, photometric="minisblack")
+    return stream.getvalue()
+
+
+LINE = "19920612_AVIRIS_IndianPine_NS-line"
+
+
+def test_the_flight_line_is_found_in_archives_within_an_archive(server):
+    cube = np.arange(4 * 6 * 5, dtype=np.int16).reshape(4, 6, 5)  # bands first
+    truth = np.arange(30, dtype=np.uint8).reshape(6, 5)
+    inner = zipped({f"documentation/{LINE}_gr.tif": tiff(truth), "readme.txt": b"x"})
+    bundle = zipped({f"aviris/{LINE}.tif": tiff(cube), f"{LINE}_Files.zip": inner})
+    server.also["/line.zip"] = zipped({"10_4231_R7RX991C/bundle.zip": bundle})
+    server.entry = registered("indian-pines-large") | {"url": f"{server.at}/line.zip"}
+    line = data.load("tiny")
+    assert np.array_equal(line["cube"], np.moveaxis(cube, 0, -1)) and np.array_equal(line["truth"], truth)
+
+
+def test_another_archive_than_the_flight_lines_is_said_to_be_one(server):
+    server.also["/line.zip"] = zipped({"readme.txt": b"x"})
+    server.entry = registered("indian-pines-large") | {"url": f"{server.at}/line.zip"}
+    with pytest.raises(Problem, match=f"has no file {LINE}.tif"):
+        data.load("tiny")
+
+
+def test_a_file_of_the_courses_own_that_was_changed_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(data, "REGISTRY", tmp_path / "registry.toml")
+    monkeypatch.setattr(data, "registry", lambda: {"splits": registered_splits})
+    registered_splits = tomllib.loads((REGISTRY).read_text())["indian-pines-splits"]
+    with pytest.raises(Problem, match=r"cannot be read .*copy the course's folder datasets/ anew"):
+        data.load("splits")
+    for file in registered_splits["files"]:
+        (tmp_path / file["path"]).write_text("0123\n")
+    with pytest.raises(Problem, match="not the registered one"):
+        data.load("splits")
 
 
 def test_all_of_mnist_has_an_address_and_a_checksum():
