@@ -204,6 +204,139 @@ def images(pictures, names, *, title):
     return Plot(figure, " ".join(sentences))
 
 
+def photo(bands, *, title):
+    """Draw three bands of a scene as red, green and blue, each stretched from its 2nd to its 98th percentile.
+
+    bands: shape (rows, columns, 3). The text says how large the scene is, and where it is brightest in each colour.
+    Returns a Plot.
+    """
+    bands = np.asarray(bands, dtype=float)
+    low, high = np.percentile(bands, [2, 98], axis=(0, 1))
+    figure, axes = _figure("column", "row", title)
+    figure.set_size_inches(6, 6.3)
+    axes.grid(False)
+    axes.imshow(np.clip((bands - low) / np.where(high > low, high - low, 1), 0, 1))
+    sentences = [f"{_sentence(title)} {bands.shape[0]} rows of {bands.shape[1]} pixels."]
+    for colour, band in zip(("red", "green", "blue"), np.moveaxis(bands, -1, 0), strict=True):
+        sentences.append(f"What is drawn {colour} is brightest in the {_brightest_quarter(band)}.")
+    return Plot(figure, " ".join(sentences))
+
+
+def _brightest_quarter(band):
+    """The quarter of a picture with the largest mean, in words."""
+    halves = [np.array_split(half, 2, axis=1) for half in np.array_split(band, 2)]
+    means = {
+        f"{up} {side}": part.mean()
+        for up, row in zip(("upper", "lower"), halves, strict=True)
+        for side, part in zip(("left", "right"), row, strict=True)
+    }
+    return max(means, key=means.get)
+
+
+def maps(grids, names, *, title, classes):
+    """Draw maps of classes side by side, three in a row, with each class's number written on its larger fields.
+
+    grids: 2-D arrays of whole numbers, 0 for none (white). names: what stands above each map.
+    classes: the name of each number, from 0 on; at most 20. Numbers on the fields tell apart what colours may not.
+    The text gives the share of each class in each map, and where there are several, how often the others agree with the
+    first where that has a class. Returns a Plot. Raises ValueError where there are not as many names as maps.
+    """
+    from matplotlib.colors import ListedColormap
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
+
+    grids = [np.asarray(grid) for grid in grids]
+    if len(grids) != len(names):
+        raise ValueError(f"as many names as maps: got {len(names)} and {len(grids)}.")
+    columns = min(3, len(grids))
+    rows = -(-len(grids) // columns)
+    present = [c for c in range(1, len(classes)) if any((grid == c).any() for grid in grids)]
+    figure = Figure(figsize=(4.2 * columns, 4.3 * rows + 0.3 * -(-len(present) // 4) + 0.5), layout="constrained")
+    figure.suptitle(title, fontsize=14)
+    colours = ListedColormap(["#FFFFFF", *_class_colours(len(classes) - 1)])
+    sentences = [_sentence(title)]
+    for i, (grid, name) in enumerate(zip(grids, names, strict=True)):
+        axes = figure.add_subplot(rows, columns, i + 1)
+        axes.imshow(grid, cmap=colours, vmin=-0.5, vmax=len(classes) - 0.5, interpolation="nearest")
+        axes.set_title(name, fontsize=12)
+        axes.tick_params(labelsize=8)
+        for c in present:
+            for row, column in _field_centres(grid == c):
+                mark = axes.text(column, row, str(c), fontsize=8, ha="center", va="center", color="#000000")
+                mark.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.8})
+        sentences.append(f"{name}: {_shares(grid, classes)}.")
+        if i and grid.shape == grids[0].shape:
+            known = (grids[0] > 0) & (grid > 0)
+            agree = f"{np.mean(grid[known] == grids[0][known]):.1%}" if known.any() else "none"
+            sentences.append(f"Of the pixels that have a class in both, {agree} have the same as in {names[0]}.")
+    handles = [
+        Patch(facecolor=colours(c), edgecolor="#000000", linewidth=0.5, label=f"{c} {classes[c]}") for c in present
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=min(4, 2 * columns), fontsize=9, frameon=False)
+    return Plot(figure, " ".join(sentences))
+
+
+def _class_colours(count):
+    """So many colours that differ in lightness as well as in hue."""
+    from matplotlib import colormaps
+
+    return [colormaps["tab20"](i / 20) for i in [*range(0, 20, 2), *range(1, 20, 2)][:count]]
+
+
+def _field_centres(where, smallest=60):
+    """A pixel inside each larger connected field, near its middle: (row, column) each."""
+    from scipy import ndimage
+
+    fields, count = ndimage.label(where)
+    sizes = np.bincount(fields.ravel(), minlength=count + 1)
+    depth = ndimage.distance_transform_edt(np.pad(where, 1))[1:-1, 1:-1]  # the scene's edge is an edge of the field
+    large = [field for field in range(1, count + 1) if sizes[field] >= smallest]
+    return [np.unravel_index(np.argmax(np.where(fields == field, depth, 0)), where.shape) for field in large]
+
+
+def _shares(grid, classes):
+    """The classes of a map, the most frequent first, with their shares of what has a class."""
+    counts = np.bincount(grid.ravel(), minlength=len(classes))[1:]
+    if not counts.any():
+        return "nothing in it has a class"
+    order = [c for c in np.argsort(-counts, kind="stable") if counts[c]]
+    shares = ", ".join(f"{classes[c + 1]} {counts[c] / counts.sum():.1%}" for c in order)
+    return f"{counts.sum():,} pixels have a class: {shares}"
+
+
+def matrix(counts, names, *, title):
+    """Draw a confusion matrix: a row a true class, a column a class that was said, shaded by the row's share.
+
+    counts: shape (classes, classes). names: of the classes. Rows and columns without any pixel are left out.
+    The text tells each class's share of right ones, and the five largest confusions. Returns a Plot.
+    """
+    counts = np.asarray(counts)
+    shown = [c for c in range(len(counts)) if counts[c].any() or counts[:, c].any()]
+    if not shown:
+        return _nothing(title, "the matrix has no pixel.")
+    part = counts[np.ix_(shown, shown)]
+    shares = part / np.maximum(part.sum(axis=1, keepdims=True), 1)
+    figure, axes = _figure("said to be", "really", title)
+    figure.set_size_inches(8, 7.2)
+    axes.grid(False)
+    axes.imshow(shares, cmap="Blues", vmin=0, vmax=1)
+    labels = [f"{c} {names[c]}" for c in shown]
+    axes.set_xticks(range(len(shown)), [str(c) for c in shown], fontsize=9)
+    axes.set_yticks(range(len(shown)), labels, fontsize=9)
+    for row, column in np.argwhere(part):
+        colour = "#FFFFFF" if shares[row, column] > 0.6 else "#000000"
+        axes.text(column, row, str(part[row, column]), ha="center", va="center", fontsize=7, color=colour)
+    right = [f"{names[c]} {counts[c, c] / counts[c].sum():.0%}" for c in shown if counts[c].any()]
+    wrong = np.where(np.eye(len(counts), dtype=bool), 0, counts)
+    largest = [np.unravel_index(i, wrong.shape) for i in np.argsort(-wrong, axis=None, kind="stable")[:5]]
+    confusions = [f"{names[a]} taken for {names[b]}, {wrong[a, b]}" for a, b in largest if wrong[a, b]]
+    return Plot(
+        figure,
+        f"{_sentence(title)} Right, by true class: {', '.join(right)}. "
+        f"Most frequent confusions: {'; '.join(confusions) or 'none'}.",
+    )
+
+
 def _ink(picture):
     """Where the large numbers of a picture are, in words."""
     total = picture.sum()

@@ -98,6 +98,17 @@ def blocks(shape=SHAPE):
     return rows[:, None] * (columns[-1] + 1) + columns
 
 
+def reach(labels):
+    """How many pixels far the inputs of a pixel may reach, by the competition's rule: 3 where training pixels come in
+    blocks, as in the disjoint split; else as far as you like, which is the scene's longer side.
+
+    labels: what there is to train on, 0 elsewhere; shape (rows, columns).
+    """
+    training = np.asarray(labels) > 0
+    around = ndimage.convolve(training.astype(int), np.ones((3, 3), int), mode="constant")[training] - 1
+    return REACH if around.size and around.mean() > 3 else max(training.shape)  # of 8 neighbours; 0.8 at random
+
+
 def draw(truth, most_scored=13):
     """Draw both splits anew: a dict from name to grid. They depend on the truth and on seeds from 0 upwards alone.
 

@@ -27,6 +27,8 @@ EXPECTED = {
     "06-data-parallel": {"full": 34, "syntax": 27},
     "07-devices": {"full": 26, "syntax": 24},
     "08-large-batches": {"full": 33, "syntax": 31},
+    # without the window (3) the entry is neither right on a small scene (3) nor good on the large one (2)
+    "09-competition": {"full": 25, "syntax": 17},
 }
 FIRST_TASKS = {
     "01-regression": ("predict", "residual-sum", "fit-line", "design-matrix"),
@@ -43,6 +45,7 @@ BROKEN = {
     "06-data-parallel": "average-gradients",
     "07-devices": "f1",
     "08-large-batches": "schedule",
+    "09-competition": "window-mean",
 }
 LOOPING = {
     "01-regression": ("hessian", "def hessian(*_):\n    while True:\n        pass"),

@@ -34,6 +34,9 @@ OPERATIONS = [
 ]
 
 
+FIELDS = np.array([[1, 1, 0], [2, 2, 0]])
+
+
 def a_plot_of_each_kind():
     path = np.array([[3.0, 1.0], [1.5, -0.5], [0.3, 0.1]])
     return [
@@ -45,6 +48,9 @@ def a_plot_of_each_kind():
         plots.repeats({"five": ([1, 2], [[9, 3], [7, 5]])}, x="epoch", y="error (%)", title="Seeds"),
         plots.histogram([1, 2, 2, 5], x="points", y="hand-ins", title="Points"),
         plots.shares({"add": (3, 1), "descend": (0, 4)}, ["full", "empty"], x="hand-ins", title="Tasks"),
+        plots.photo(np.arange(48).reshape(4, 4, 3), title="Scene"),
+        plots.maps([FIELDS, FIELDS[::-1]], ["truth", "mine"], title="Maps", classes=["none", "corn", "oats"]),
+        plots.matrix([[5, 1], [0, 3]], ["corn", "oats"], title="Confusion"),
     ]
 
 
@@ -451,3 +457,43 @@ def test_nothing_to_count_is_said_and_a_row_of_another_length_is_refused():
     assert "Nothing to draw" in plots.shares({"add": (0, 0)}, ["full", "none"], x="hand-ins", title="Tasks").text
     with pytest.raises(ValueError, match="one count for each"):
         plots.shares({"add": (1,)}, ["full", "none"], x="hand-ins", title="Tasks")
+
+
+def test_a_photo_says_where_each_colour_is_brightest():
+    bands = np.zeros((4, 6, 3))
+    bands[0, 0, 0] = bands[3, 5, 1] = bands[3, 0, 2] = 9
+    text = plots.photo(bands, title="Scene").text
+    assert text.startswith("Scene. 4 rows of 6 pixels. What is drawn red is brightest in the upper left.")
+    assert "green is brightest in the lower right." in text and "blue is brightest in the lower left." in text
+
+
+def test_maps_are_told_by_their_shares_and_how_far_they_agree():
+    other = np.array([[1, 2, 1], [2, 2, 0]])
+    plot = plots.maps([FIELDS, other], ["truth", "mine"], title="Maps", classes=["none", "corn", "oats"])
+    assert "truth: 4 pixels have a class: corn 50.0%, oats 50.0%." in plot.text
+    assert "mine: 5 pixels have a class: oats 60.0%, corn 40.0%." in plot.text
+    assert "Of the pixels that have a class in both, 75.0% have the same as in truth." in plot.text
+
+
+def test_the_larger_fields_of_a_map_carry_their_number_so_that_colour_is_not_needed():
+    grid = np.zeros((20, 20), int)
+    grid[2:12, 3:13], grid[15, 15] = 2, 1
+    axes = plots.maps([grid], ["truth"], title="Maps", classes=["none", "corn", "oats"]).figure.axes[0]
+    (mark,) = axes.texts
+    column, row = mark.get_position()
+    assert mark.get_text() == "2" and grid[int(row), int(column)] == 2
+
+
+def test_a_map_without_any_class_is_said_to_be_empty_and_names_must_be_as_many():
+    empty = plots.maps([np.zeros((2, 2), int)], ["truth"], title="Maps", classes=["none", "corn"])
+    assert "truth: nothing in it has a class." in empty.text
+    with pytest.raises(ValueError, match="as many names as maps"):
+        plots.maps([FIELDS], [], title="Maps", classes=["none"])
+
+
+def test_a_confusion_matrix_tells_what_is_right_and_what_is_taken_for_what():
+    plot = plots.matrix([[0, 0, 0], [0, 6, 2], [0, 1, 3]], ["none", "corn", "oats"], title="Confusion")
+    assert "Right, by true class: corn 75%, oats 75%." in plot.text
+    assert plot.text.endswith("corn taken for oats, 2; oats taken for corn, 1.")
+    assert [label.get_text() for label in plot.figure.axes[0].get_yticklabels()] == ["1 corn", "2 oats"]
+    assert "Nothing to draw" in plots.matrix(np.zeros((2, 2), int), ["a", "b"], title="T").text

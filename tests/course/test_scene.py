@@ -63,3 +63,9 @@ def test_blocks_have_8_by_8_pixels_and_one_row_and_column_is_left_over():
     counts = np.bincount(scene.blocks().ravel())
     assert len(counts) == 19 * 19 and sorted(set(counts)) == [1, 8, 64]
     assert scene.blocks()[8, 0] == 19 and scene.blocks()[7, 7] == 0
+
+
+def test_inputs_may_reach_3_pixels_where_training_pixels_come_in_blocks():
+    assert scene.reach(scene.split("disjoint").labels(TRUTH)) == 3
+    assert scene.reach(scene.split("random").labels(TRUTH)) == 145
+    assert scene.reach(np.zeros((20, 30))) == 30

@@ -1,0 +1,8 @@
+# task: random-split
+def random_split(labels, share, seed):
+    rng = np.random.default_rng(seed)
+    training = np.zeros(labels.size, dtype=bool)
+    for c in np.unique(labels[labels > 0]):
+        places = rng.permutation(np.flatnonzero(labels == c))
+        training[places[: round(share * len(places))]] = True
+    return training.reshape(labels.shape)

@@ -1,0 +1,12 @@
+# task: train
+# loses: train-check
+# hint: both entries are the same
+def train(comm, X, y, w, gradient, etas, batch, momentum, seed):
+    w, path = w.copy(), []
+    u = np.zeros_like(w)
+    for t, eta in enumerate(etas):
+        rows = mini_batch(len(y), batch, t, comm.rank, seed)
+        u = momentum * u + all_reduce(comm, gradient(w, X[rows], y[rows])) / comm.size
+        w -= eta * u
+        path.append(w)
+    return path

@@ -1,0 +1,12 @@
+# task: train
+# loses: train-check
+# hint: the momentum is missing
+def train(comm, X, y, w, gradient, etas, batch, momentum, seed):
+    u, path = np.zeros_like(w), []
+    for t, eta in enumerate(etas):
+        rows = mini_batch(len(y), batch, t, comm.rank, seed)
+        g = all_reduce(comm, gradient(w, X[rows], y[rows])) / comm.size
+        u = g
+        w = w - eta * u
+        path.append(w)
+    return path
