@@ -1,10 +1,13 @@
 """Whether an entry of the competition was earned: its function is run again, on the scene and on altered ones.
 
-The seam: everything here takes `classify(cube, labels, seed) -> map`, a function of NumPy arrays (uint16 of shape (rows,
-columns, bands), uint8 of shape (rows, columns), a whole number; uint8 of shape (rows, columns)). In the tests it is the
-solution itself; for a hand-in it is a stand-in that calls into a sandboxed kernel, where there is no network and the
-label files of installed packages are masked. What it raises is the entry's failure, and so is a map that is none.
-Nothing is written. The bounds were measured over honest solutions by `course bench competition`.
+The seam: everything here takes `classify(cube, labels, seed) -> map`, a function of NumPy arrays: uint16 of shape
+(rows, columns, bands), uint8 of shape (rows, columns), a whole number; and uint8 of shape (rows, columns). In the tests
+it is the solution itself. For a hand-in it is a stand-in that calls into a sandboxed kernel, where there is no network
+and the label files of installed packages are masked. What it raises is the entry's failure, and so is a map that is
+none. Nothing is written. The bounds were measured over honest solutions by `course bench competition`.
+
+What stays possible: a table of the scene's spectra and their classes passes all of it, and a function that remembers
+may gain the tolerance of its split. So code that holds much is pointed out, and a person looks at it.
 """
 
 import ast
@@ -190,7 +193,8 @@ def large_literals(source):
     docstrings = {
         id(node.value)
         for parent in ast.walk(tree)
-        for node in getattr(parent, "body", None) or []
+        if isinstance(parent, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in parent.body
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
     found = {}

@@ -1,7 +1,7 @@
 """The competition: how far honest solutions get on both splits, and whether an entry that was not earned is found out.
 
-Five solutions of different kinds, each with five seeds: accuracies on the whole test, seconds. Each is then handed in and
-verified with 20 seeds, and so is each attack. The look-up keyed by spectrum, which can pass, is reported apart.
+Five solutions of different kinds, each with five seeds: accuracies on the whole test, seconds. Each is then handed in
+and verified with 20 seeds, and so is each attack. The look-up keyed by spectrum, which can pass, is reported apart.
 """
 
 import os
@@ -218,6 +218,8 @@ def rows():
     for name, classify in {**HONEST, **ALSO}.items():
         for split in scene.SPLITS:
             yield measured(name, classify, split, maps)
+    for split in scene.SPLITS:
+        yield {"ranks": split, **score.ranks({name: each[split] for name, each in maps.items()}, split, "private")}
     for name, classify in HONEST.items():
         yield verified("honest", name, classify, maps[name], VERIFIED_WITH)
     truth = dict.fromkeys(scene.SPLITS, scene.load()[1])
@@ -269,7 +271,7 @@ def verified(kind, name, classify, maps, seeds):
 
 
 def summary(rows):
-    """The best of both splits beside the marks, honest entries and attacks that were verified, ranks on the private part."""
+    """The best of both splits beside the marks; ranks; honest entries and attacks that were verified."""
     took = [row for row in rows if "split" in row]
     overall = {(row["solution"], row["split"]): row["overall"] for row in took}
     best = {split: max((each for each in overall if each[1] == split), key=overall.get) for split in scene.SPLITS}
@@ -285,6 +287,11 @@ def summary(rows):
         "disjoint_by": best["disjoint"][0],
         "disjoint_lead": lead,
         "marks_reached": {"random": overall[best["random"]] >= MARK, "disjoint": lead >= LEAD},
+        "ranks": {
+            row["ranks"]: {name: rank for name, rank in row.items() if name != "ranks"}
+            for row in rows
+            if "ranks" in row
+        },
         "honest_verified": "{} of {}".format(*counts["honest"]),
         "attacks_verified": counts["attack"][0],
         "keyed_verified": "{} of {}".format(*counts["keyed look-up"]),
