@@ -23,7 +23,8 @@ def entered(classify):
 def test_an_honest_solution_is_verified(name):
     """All five with 20 seeds each: `course bench competition`."""
     classify = nearest_mean if name == "nearest mean" else competition.HONEST[name]
-    verdict = verify.verify(classify, entered(classify), seed=7)
+    maps = entered(classify)
+    verdict = verify.verify(classify, maps, seed=7)
     assert verdict.verified and not verdict.flagged, [check.said for check in verdict.checks]
     assert [check.name for check in verdict.checks] == [
         *("random, run again", "random, mirrored", "disjoint, run again", "disjoint, mirrored"),
