@@ -251,7 +251,9 @@ def maps(grids, names, *, title, classes):
     columns = min(3, len(grids))
     rows = -(-len(grids) // columns)
     present = [c for c in range(1, len(classes)) if any((grid == c).any() for grid in grids)]
-    figure = Figure(figsize=(4.2 * columns, 4.3 * rows + 0.3 * -(-len(present) // 4) + 0.5), layout="constrained")
+    across = min(4, 1 + columns)  # names in a row of the legend
+    size = max(6.4, 4.2 * columns), 4.3 * rows + 0.25 * -(-len(present) // across) + 0.5
+    figure = Figure(figsize=size, layout="constrained")
     figure.suptitle(title, fontsize=14)
     colours = ListedColormap(["#FFFFFF", *_class_colours(len(classes) - 1)])
     sentences = [_sentence(title)]
@@ -272,7 +274,7 @@ def maps(grids, names, *, title, classes):
     handles = [
         Patch(facecolor=colours(c), edgecolor="#000000", linewidth=0.5, label=f"{c} {classes[c]}") for c in present
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=min(4, 2 * columns), fontsize=9, frameon=False)
+    figure.legend(handles=handles, loc="outside lower center", ncols=across, fontsize=9, frameon=False)
     return Plot(figure, " ".join(sentences))
 
 

@@ -120,7 +120,7 @@ def networks(cube, labels, seed):
     import torch
     from scipy import ndimage
 
-    torch.set_num_threads(2)
+    torch.set_num_threads(1)  # the networks are small: a second thread waits more than it computes
     logs = np.log(cube.astype(float) + 1)
     slopes = np.diff(ndimage.gaussian_filter1d(logs, 1.5, axis=2), axis=2)
     kinds = (cube, logs - logs.mean(axis=2, keepdims=True), slopes)

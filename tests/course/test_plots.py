@@ -497,3 +497,11 @@ def test_a_confusion_matrix_tells_what_is_right_and_what_is_taken_for_what():
     assert plot.text.endswith("corn taken for oats, 2; oats taken for corn, 1.")
     assert [label.get_text() for label in plot.figure.axes[0].get_yticklabels()] == ["1 corn", "2 oats"]
     assert "Nothing to draw" in plots.matrix(np.zeros((2, 2), int), ["a", "b"], title="T").text
+
+
+def test_the_names_of_all_classes_fit_beneath_one_map():
+    names = ["none", *(f"a rather long class name, {c}" for c in range(1, 17))]
+    figure = plots.maps([np.arange(17).reshape(1, 17)], ["truth"], title="Maps", classes=names).figure
+    figure.draw_without_rendering()
+    box, (legend,) = figure.bbox, figure.legends
+    assert legend.get_window_extent().x0 >= box.x0 and legend.get_window_extent().x1 <= box.x1
