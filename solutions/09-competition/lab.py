@@ -641,7 +641,7 @@ for eta_now, N_now, warm_now, total_now in [(0.05, 1, 10, 30), (0.2, 16, 7, 21),
     right = [eta_now * (1 + (N_now - 1) * min(t, warm_now) / warm_now) for t in range(total_now)]
     right = [rate / 10 if 4 * t >= 3 * total_now else rate for t, rate in enumerate(right)]
     got = [float(each) for each in rates(eta_now, N_now, warm_now, total_now)]
-    assert np.allclose(got, right), (
+    assert len(got) == total_now and np.allclose(got, right), (
         f"eta = {eta_now}, N = {N_now}, warm = {warm_now}, total = {total_now}: {right}; yours {got}."
     )
 ### END HIDDEN TESTS
