@@ -79,13 +79,13 @@ def blur_svm(cube, labels, seed):
     return fitted(make_pipeline(StandardScaler(), SVC(C=100)), features, labels)
 
 
-def wide_blur_svm(cube, labels, seed):
-    """As blur_svm, with one Gaussian of 4 pixels."""
+def tuned_blur_svm(cube, labels, seed):
+    """As blur_svm, with 60 components and Gaussians of 2 and 4 pixels: chosen on the public part of the random split."""
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
     from sklearn.svm import SVC
 
-    features = blurred(components(cube, 30), (4,), scene.reach(labels))
+    features = blurred(components(cube, 60), (2, 4), scene.reach(labels))
     return fitted(make_pipeline(StandardScaler(), SVC(C=100)), features, labels)
 
 
@@ -164,7 +164,7 @@ def _network(X, y, epochs=60, batch=64, noise=0.3):
 
 
 HONEST = {"raw SVM": raw_svm, "blur and SVM": blur_svm, "trees": trees, "neighbours": neighbours, "networks": networks}
-ALSO = {"wide blur and SVM": wide_blur_svm}  # measured, and not verified
+ALSO = {"tuned blur and SVM": tuned_blur_svm}  # measured, and not verified
 
 
 def embedded(cube, labels, seed):

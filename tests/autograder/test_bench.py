@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from autograder import bench
-from autograder.bench import cluster, hang, ring, warmup
+from autograder.bench import cluster, competition, hang, ring, warmup
 from course.errors import Problem
 
 
@@ -50,7 +50,7 @@ def test_an_unknown_name_gets_the_names_that_there_are(counting):
 
 
 def test_the_benches_in_the_folder_are_found_and_say_what_they_measure():
-    there = {"cluster", "fairness", "frameworks", "grade", "hang", "labs", "ring", "warmup"}
+    there = {"cluster", "competition", "fairness", "frameworks", "grade", "hang", "labs", "ring", "warmup"}
     assert there <= set(bench.names())
     assert cluster.__doc__.strip()
 
@@ -210,3 +210,23 @@ def test_the_runs_that_are_measured_are_those_of_the_lab():
         name: (8, 30 * 512) if name == "small batch" else (256, 30 * 16)
         for name in ("small batch", "not scaled", "no warm-up", "constant warm-up", "gradual warm-up")
     }
+
+
+def test_the_competition_is_judged_by_its_marks_and_by_who_was_verified():
+    def rows(disjoint=62.0, honest=20, attacks=0, seconds=9.0):
+        for name, both in {"blur and SVM": (98.6, 56.5), "networks": (88.0, disjoint)}.items():
+            for split, overall in zip(("random", "disjoint"), both, strict=True):
+                yield {"solution": name, "split": split, "overall": overall, "seconds": seconds}
+        yield {"ranks": "random", "blur and SVM": 1, "networks": 2}
+        yield {"kind": "honest", "solution": "networks", "verifications": 20, "verified": honest}
+        yield {"kind": "attack", "solution": "embedded", "verifications": 20, "verified": attacks}
+        yield {"kind": "keyed look-up", "solution": "keyed", "verifications": 1, "verified": 1}
+
+    summary = competition.summary(list(rows()))
+    assert (summary["random"], summary["disjoint_by"], summary["disjoint_lead"]) == (98.6, "networks", 5.5)
+    assert summary["marks_reached"] == {"random": False, "disjoint": True} and summary["met"]
+    assert (summary["honest_verified"], summary["keyed_verified"]) == ("20 of 20", "1 of 1")
+    assert summary["ranks"] == {"random": {"blur and SVM": 1, "networks": 2}}
+    assert not competition.summary(list(rows(disjoint=61.0)))["marks_reached"]["disjoint"]
+    assert not any(competition.summary(list(rows(**bad)))["met"] for bad in ({"honest": 19}, {"attacks": 1}))
+    assert not competition.summary(list(rows(seconds=181.0)))["met"]
