@@ -80,7 +80,7 @@ def blur_svm(cube, labels, seed):
 
 
 def tuned_blur_svm(cube, labels, seed):
-    """As blur_svm, with 60 components and Gaussians of 2 and 4 pixels: chosen on the public part of the random split."""
+    """As blur_svm, with 60 components and Gaussians of 2 and 4 pixels, chosen on the public part of `random`."""
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
     from sklearn.svm import SVC
