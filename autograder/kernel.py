@@ -52,11 +52,11 @@ class KernelLost(Exception):
 class Kernel:
     """A kernel in a room of `sandbox.py`; a context manager that leaves no process behind.
 
-    unsafe: without a sandbox. settings: variables for its environment.
+    unsafe: without a sandbox. settings: variables for its environment. masked: as of `sandbox.room`.
     """
 
-    def __init__(self, unsafe=False, settings=None):
-        self.room, self.client = sandbox.room(unsafe, settings), None
+    def __init__(self, unsafe=False, settings=None, masked=None):
+        self.room, self.client = sandbox.room(unsafe, settings, masked), None
         self.asked = None  # (id, deadline) of the request in which the agent answers, while it does
 
     def __enter__(self):

@@ -58,9 +58,12 @@ LAUNCH = [
 ]
 
 
-def room(unsafe, settings):
-    """A Sandbox, or an Unprotected room where `unsafe`, whose kernel finds `settings` in its environment."""
-    return Unprotected(settings) if unsafe else Sandbox(settings)
+def room(unsafe, settings, masked=None):
+    """A Sandbox, or an Unprotected room where `unsafe`, whose kernel finds `settings` in its environment.
+
+    masked: path -> what a Sandbox has in the place of a file of this machine, bytes, or of a folder, None: nothing.
+    """
+    return Unprotected(settings) if unsafe else Sandbox(settings, masked)
 
 
 @functools.cache
@@ -91,10 +94,10 @@ def require():
         )
 
 
-def enclosed(command, user=STUDENT, descriptors=(), settings=None):
+def enclosed(command, user=STUDENT, options=(), settings=None):
     """`command` as one that runs it in a sandbox of its own.
 
-    descriptors: further options of bubblewrap's. settings: further variables for its environment.
+    options: further ones of bubblewrap's. settings: further variables for its environment.
     """
     there = [option for path in paths() for option in ("--ro-bind", path, path)]
     lists = [
@@ -107,7 +110,7 @@ def enclosed(command, user=STUDENT, descriptors=(), settings=None):
         "--uid", "1000", "--gid", "1000", "--hostname", "localhost", "--clearenv", *settings,
         *system(), "--proc", "/proc", "--dev", "/dev",
         *in_memory("/dev/shm"), *in_memory("/tmp"), *in_memory(HOME), *in_memory(RUN, 2**20),
-        *there, *lists, *own, *descriptors, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", HOME, "--",
+        *there, *lists, *own, *options, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", HOME, "--",
         "prlimit", f"--nproc={PROCESSES}", f"--fsize={HOME_SIZE}", "--core=0", f"--data={most_data()}", "--", *command,
     ]  # fmt: skip
     if os.geteuid() != 0:
@@ -142,6 +145,15 @@ def most_data():
     """The memory that a process may be given here: that of the grader's own checks is bounded more narrowly."""
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
     return "unlimited" if hard == resource.RLIM_INFINITY else hard
+
+
+def in_a_descriptor(content):
+    """The number of an open file that holds these bytes."""
+    number = os.memfd_create("content")
+    with open(number, "wb", closefd=False) as file:
+        file.write(content)
+    os.lseek(number, 0, os.SEEK_SET)
+    return number
 
 
 def in_memory(path, size=HOME_SIZE):
@@ -229,6 +241,10 @@ class Sandbox(Room):
 
     numbers = itertools.count()
 
+    def __init__(self, settings=None, masked=None):
+        super().__init__(settings)
+        self.masked = masked or {}
+
     def start(self, key):
         """Start a kernel whose messages are signed with `key`; returns the `connection_info` for its client.
 
@@ -236,11 +252,11 @@ class Sandbox(Room):
         """
         self.why, self.ended, self.kernel = "", threading.Event(), None
         self.cgroup = Cgroup(f"{os.getpid()}-{next(self.numbers)}")
-        connection = os.memfd_create("connection")
-        os.write(connection, json.dumps(connection_info(f"{RUN}/s", key)).encode())
-        os.lseek(connection, 0, os.SEEK_SET)
         file = f"{RUN}/connection.json"
-        options = ["--ro-bind-data", str(connection), file]
+        content = {file: json.dumps(connection_info(f"{RUN}/s", key)).encode()} | self.masked
+        descriptors = {path: in_a_descriptor(data) for path, data in content.items() if data is not None}
+        options = [part for path, number in descriptors.items() for part in ("--ro-bind-data", str(number), path)]
+        options += [part for path, data in content.items() if data is None for part in ("--tmpfs", path)]
         command = enclosed([sys.executable, *LAUNCH, file], STUDENT + os.getpid() % 4096, options, self.settings)
         self.process = subprocess.Popen(
             ["sh", "-c", 'read _ && exec "$@"', "sh", *command],  # it waits until it is in its cgroup
@@ -248,10 +264,11 @@ class Sandbox(Room):
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            pass_fds=[connection],
+            pass_fds=list(descriptors.values()),
             start_new_session=True,
         )
-        os.close(connection)
+        for number in descriptors.values():
+            os.close(number)
         self.cgroup.take(self.process.pid)
         with self.process.stdin as go:
             go.write(b"\n")
