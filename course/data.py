@@ -63,7 +63,7 @@ def _installed(name, file):
     if "package" not in file:
         path, source, again = REGISTRY.parent / file["path"], "this course", "copy the course's folder datasets/ anew"
     else:
-        path, source = _file_in_package(file["package"], file["path"]), f"the package {file['package']}"
+        path, source = file_in_package(file["package"], file["path"]), f"the package {file['package']}"
         again = f"reinstall the package {file['package']} in the version that the course pins"
     if path is None:
         raise Problem(
@@ -267,7 +267,7 @@ def registry():
     return tomllib.loads(REGISTRY.read_text(encoding="utf-8"))
 
 
-def _file_in_package(package, path):
+def file_in_package(package, path):
     """The file inside an installed package, found without importing it; None if absent."""
     spec = importlib.util.find_spec(package)
     folders = spec.submodule_search_locations if spec else None

@@ -220,12 +220,12 @@ def test_the_competition_is_judged_by_its_marks_and_by_who_was_verified():
         yield {"ranks": "random", "blur and SVM": 1, "networks": 2}
         yield {"kind": "honest", "solution": "networks", "verifications": 20, "verified": honest}
         yield {"kind": "attack", "solution": "embedded", "verifications": 20, "verified": attacks}
-        yield {"kind": "keyed look-up", "solution": "keyed", "verifications": 1, "verified": 1}
+        yield {"kind": "known", "solution": "keyed", "verifications": 2, "verified": 2}
 
     summary = competition.summary(list(rows()))
     assert (summary["random"], summary["disjoint_by"], summary["disjoint_lead"]) == (98.6, "networks", 5.5)
     assert summary["marks_reached"] == {"random": False, "disjoint": True} and summary["met"]
-    assert (summary["honest_verified"], summary["keyed_verified"]) == ("20 of 20", "1 of 1")
+    assert (summary["honest_verified"], summary["known_verified"]) == ("20 of 20", {"keyed": 2})
     assert summary["ranks"] == {"random": {"blur and SVM": 1, "networks": 2}}
     assert not competition.summary(list(rows(disjoint=61.0)))["marks_reached"]["disjoint"]
     assert not any(competition.summary(list(rows(**bad)))["met"] for bad in ({"honest": 19}, {"attacks": 1}))

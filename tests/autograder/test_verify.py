@@ -1,17 +1,28 @@
-"""An entry of the competition counts when it was earned: honest ones are verified, attacks are not."""
+"""An entry of the competition counts when it was earned: honest ones are verified, attacks are not.
+
+All honest solutions with 20 seeds each, and all attacks: `course bench competition`.
+"""
 
 import base64
+import os
 import zlib
 
+import nbformat
 import numpy as np
+import psutil
 import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from autograder import verify
+from autograder import build, sandbox, tidy, verify
 from autograder.bench import competition
 from course import scene
 from course.errors import Problem
 
 CUBE, TRUTH = scene.load()
+ENTRIES = competition.entries()
+REMEMBERED = dict.fromkeys(scene.SPLITS, TRUTH)
+
+in_a_sandbox = pytest.mark.skipif(bool(sandbox.missing()) and os.environ.get("CI") != "true", reason=sandbox.missing())
 
 
 def entered(classify):
@@ -19,62 +30,68 @@ def entered(classify):
     return {split: classify(CUBE.copy(), scene.split(split).labels(TRUTH), 0) for split in scene.SPLITS}
 
 
-@pytest.mark.parametrize("name", ["blur and SVM", "nearest mean"])
-def test_an_honest_solution_is_verified(name):
-    """All five with 20 seeds each: `course bench competition`."""
-    classify = nearest_mean if name == "nearest mean" else competition.HONEST[name]
-    maps = entered(classify)
-    verdict = verify.verify(classify, maps, seed=7)
+@pytest.fixture(scope="module")
+def quick():
+    """The maps of the quick honest solution."""
+    return entered(ENTRIES.nearest_mean)
+
+
+@pytest.fixture
+def written(tmp_path):
+    """A function: cells, or a notebook -> the path of an entry's notebook."""
+
+    def write(*cells):
+        cells = [new_code_cell(cell) if isinstance(cell, str) else cell for cell in cells]
+        path = tmp_path / "entry.ipynb"
+        nbformat.write(new_notebook(cells=cells), path)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def remembering(monkeypatch):
+    """Attacks that run here know the truth."""
+    monkeypatch.setattr(ENTRIES, "TRUTH", TRUTH)
+
+
+def test_an_honest_solution_is_verified():
+    verdict = verify.verify(ENTRIES.blur_svm, entered(ENTRIES.blur_svm), seed=7)
     assert verdict.verified and not verdict.flagged, [check.said for check in verdict.checks]
+    ways = ("run again", "mirrored", "in tiles")
     assert [check.name for check in verdict.checks] == [
-        *("random, run again", "random, mirrored", "disjoint, run again", "disjoint, mirrored"),
-        *("in tiles", "shuffled labels"),
+        *(f"{split}, {way}" for split in ("disjoint", "random") for way in ways),
+        "shuffled labels",
     ]
 
 
-def nearest_mean(cube, labels, seed):
-    """An honest function that is quick: the class whose mean window is nearest."""
-    features = competition.mean(competition.components(cube, 10), 2)
-    classes = np.unique(labels[labels > 0])
-    means = np.array([features[labels == c].mean(axis=0) for c in classes])
-    away = (means**2).sum(axis=1) - 2 * features @ means.T
-    return classes[away.argmin(axis=2)]
+@pytest.mark.parametrize("name", ENTRIES.ATTACKS)
+def test_the_truth_is_not_verified_however_it_comes(name, remembering):
+    """Here nothing is masked: what is read from the package is the truth."""
+    assert not verify.verify(ENTRIES.ATTACKS[name], REMEMBERED, seed=3).verified
 
 
-@pytest.mark.parametrize("name", competition.ATTACKS)
-def test_the_truth_is_not_verified_however_it_comes(name, monkeypatch):
-    monkeypatch.setattr(competition, "blur_svm", nearest_mean)
-    attack = nearest_mean if name == "uploaded" else competition.ATTACKS[name]
-    verdict = verify.verify(attack, dict.fromkeys(scene.SPLITS, TRUTH), seed=3)
-    assert not verdict.verified
+def test_what_learns_from_labels_that_mean_nothing_is_flagged(remembering):
+    verdict = verify.verify(ENTRIES.embedded, REMEMBERED, seed=3)
+    assert verdict.flagged and "kappa 1.00 where there is nothing to learn" in verdict.said
 
 
-def test_the_truth_read_from_the_package_is_flagged():
-    """Where the label files are not masked, that is; where they are, it fails as what raises an error does."""
-
-    def from_the_package(cube, labels, seed):
-        import tensorly
-
-        return np.load(f"{tensorly.__path__[0]}/datasets/data/Indian_pines_gt.npy")
-
-    verdict = verify.verify(from_the_package, dict.fromkeys(scene.SPLITS, TRUTH), seed=3)
-    assert not verdict.verified and verdict.flagged
-
-
-def test_a_look_up_keyed_by_spectrum_can_still_pass_and_that_is_known():
+def test_what_can_still_pass_is_known(remembering, quick):
     """If this fails, it is found out: say so where students and instructors are told that it is not."""
-    assert verify.verify(competition.keyed, dict.fromkeys(scene.SPLITS, TRUTH), seed=3).verified
+    assert verify.verify(ENTRIES.keyed, REMEMBERED, seed=3).verified
+    maps = {"random": TRUTH, "disjoint": entered(ENTRIES.blur_svm)["disjoint"]}
+    assert verify.verify(ENTRIES.turned_at_random, maps, seed=3).verified
 
 
-def test_a_better_map_than_the_function_makes_is_not_verified():
-    split = scene.split("random")
-    better = nearest_mean(CUBE.copy(), split.labels(TRUTH), 0)
-    wrong = np.argwhere((better != TRUTH) & split.test("public", TRUTH))
+def test_a_better_map_than_the_function_makes_is_not_verified(quick):
+    better = quick["random"].copy()
+    wrong = np.argwhere((better != TRUTH) & scene.split("random").test("public", TRUTH))
     for row, column in wrong[: len(wrong) // 2]:
         better[row, column] = TRUTH[row, column]
-    verdict = verify.verify(nearest_mean, {"random": better}, seed=5)
+    verdict = verify.verify(ENTRIES.nearest_mean, {"random": better}, seed=5)
     failed = [check.name for check in verdict.checks if not check.passed]
     assert failed[0] == "random, run again" and "shuffled labels" not in failed and not verdict.flagged
+    assert np.array_equal(verdict.maps["random"], quick["random"])
 
 
 @pytest.mark.parametrize(
@@ -83,13 +100,14 @@ def test_a_better_map_than_the_function_makes_is_not_verified():
         (lambda cube, labels, seed: 1 / 0, "division by zero"),
         (lambda cube, labels, seed: labels[:9], "has the shape"),
         (lambda cube, labels, seed: labels.astype(float), "of uint8"),
-        (lambda cube, labels, seed: None, "has the shape"),
+        (lambda cube, labels, seed: None, "a label map is a NumPy array, not NoneType"),
         (lambda cube, labels, seed: labels + np.uint8(20), "holds classes"),
     ],
 )
 def test_a_function_that_fails_or_gives_no_map_is_not_verified_and_it_is_said_why(classify, words):
-    verdict = verify.verify(classify, {"random": TRUTH}, seed=0)
-    assert not verdict.verified and all(words in check.said for check in verdict.checks)
+    verdict = verify.verify(classify, REMEMBERED, seed=0)
+    assert not verdict.verified and not verdict.flagged and not verdict.checks
+    assert verdict.said.startswith("disjoint, run again: ") and words in verdict.said
 
 
 def test_a_function_cannot_change_what_the_next_call_gets():
@@ -98,8 +116,21 @@ def test_a_function_cannot_change_what_the_next_call_gets():
         return labels
 
     before = CUBE.copy(), scene.split("random").labels(TRUTH)
-    verify.verify(greedy, {"random": TRUTH}, seed=0)
+    verify.verify(greedy, REMEMBERED, seed=0)
     assert np.array_equal(CUBE, before[0]) and np.array_equal(scene.split("random").labels(TRUTH), before[1])
+
+
+def test_what_is_drawn_cannot_be_had_from_the_seed_that_the_function_gets():
+    def noting(cube, labels, seed):
+        seeds.add(seed)
+        return labels
+
+    for drawn in (0, 5):
+        seeds = set()
+        verify.verify(noting, REMEMBERED, seed=drawn)
+        (seed,) = seeds
+        assert seed > 10_000
+        assert not np.array_equal(verify.tiled("random", seed, "public").truth, verify.tiled("random", drawn, "public"))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -115,37 +146,177 @@ def test_a_mirrored_scene_is_the_same_to_who_learns_from_it(seed):
 
 
 def test_a_scene_in_tiles_has_the_same_pixels_in_other_places_and_training_pixels_of_its_own():
-    altered = verify.tiled(2)
+    altered = verify.tiled("random", 2, "public")
     assert altered.cube.dtype == CUBE.dtype and altered.cube.shape == CUBE.shape
     assert sorted(np.bincount(altered.truth.ravel())) == sorted(np.bincount(TRUTH.ravel()))
     ratio = np.sort(altered.cube[..., 30].ravel()) / np.sort(CUBE[..., 30].ravel())
     assert ratio.min() > 0.97 and ratio.max() < 1.03
     assert 1000 < np.sum(altered.labels > 0) < 1050
     assert np.mean(altered.truth == TRUTH) < 0.6
-    same = verify.tiled(2)
-    assert np.array_equal(same.cube, altered.cube) and not np.array_equal(verify.tiled(3).cube, altered.cube)
+    same, other = (verify.tiled("random", seed, "public") for seed in (2, 3))
+    assert np.array_equal(same.cube, altered.cube) and not np.array_equal(other.cube, altered.cube)
+
+
+def test_in_tiles_the_disjoint_split_stays_what_it_is():
+    altered, whole = verify.tiled("disjoint", 2, "public"), verify.same("disjoint", "public")
+    assert altered.test.sum() == whole.test.sum() and np.sum(altered.labels > 0) == np.sum(whole.labels > 0)
+    assert scene.reach(altered.labels) == scene.REACH
+    assert (altered.labels == altered.truth)[altered.labels > 0].all() and (altered.truth > 0)[altered.test].all()
 
 
 def test_much_that_is_written_out_in_code_is_pointed_out():
     packed = base64.b85encode(zlib.compress(TRUTH.tobytes(), 9))
     assert len(packed) > 700
-    code = f'"""A long docstring. {"x" * 500}"""\nimport numpy as np\n\nTABLE = {packed!r}\n'
-    assert verify.large_literals(code) == [(4, len(packed))]
+    code = f'"""A long docstring. {"x " * 500}"""\nimport numpy as np\n\nTABLE = {packed!r}\n'
+    assert [line for line, _ in verify.large_literals(code)] == [4]
     assert verify.large_literals(f"a = 1\nb = {list(range(300))}") == [(2, 300)]
-    assert verify.large_literals(f"b = {2**9000}") == [(1, 1125)]
-    assert verify.large_literals("def f():\n    '''" + "x" * 900 + "'''\n    return 1") == []
+    assert verify.large_literals(f"b = {2**9000}")[0][0] == 1
+    assert verify.large_literals(f"def f():\n    '''{'word ' * 900}'''\n    return 1") == []
+    assert verify.large_literals(f"def f():\n    '''\n    {'x' * 900}'''\n    return 1  # {'y' * 300}") == [
+        (3, 903),
+        (4, 300),
+    ]
+    assert verify.large_literals("%load_ext course\n!ls\na = 1") == []
     assert verify.large_literals("this is (no Python") == [(1, 18)]
 
 
-def test_the_labs_own_code_has_nothing_that_would_be_pointed_out():
-    from autograder import build
+@in_a_sandbox
+def test_an_honest_notebook_is_verified_in_a_sandbox_and_its_own_map_comes_back(tmp_path, quick):
+    path = tmp_path / "entry.ipynb"
+    nbformat.write(competition.notebook("nearest_mean"), path)
+    verdict = verify.verify_notebook(path, quick, seed=1)
+    assert verdict["verified"] and not verdict["flagged"], verdict["said"]
+    assert all(np.array_equal(verdict["maps"][split], quick[split]) for split in scene.SPLITS)
+    assert (verdict["large"], verdict["remarks"], verdict["seed"]) == ([], [], 1)
+    assert verdict["cpu_seconds"] > 0 and verdict["peak_memory"] > 2**26
 
-    cells = [cell.source for cell in build.solved("09-competition").cells if cell.cell_type == "code"]
-    source = "\n\n".join(cells).replace("%load_ext course", "")
-    assert verify.large_literals(source) == []
-    verify.check_source(source)
+
+@in_a_sandbox
+@pytest.mark.parametrize("name", ["embedded", "turned", "read from the package"])
+def test_a_notebook_that_brings_the_truth_or_looks_for_it_is_not_verified(name, tmp_path):
+    path = tmp_path / "entry.ipynb"
+    nbformat.write(competition.notebook(ENTRIES.ATTACKS[name].__name__, TRUTH), path)
+    verdict = verify.verify_notebook(path, REMEMBERED, seed=3)
+    assert not verdict["verified"] and verdict["flagged"] == (name == "embedded"), verdict["said"]
+    assert [cell for cell, _, _ in verdict["large"]] == [2]
+    if name == "read from the package":
+        assert verdict["checks"][0]["value"] == 0
 
 
-def test_a_notebook_with_very_much_code_is_refused():
-    with pytest.raises(Problem, match="has 100,001 characters of code; an entry may have 100,000"):
-        verify.check_source("x" * 100_001)
+LOOKING = """
+import numpy as np, os
+from course import data, scene
+
+cube, truth = scene.load()
+found = [np.asarray(truth)]
+for folder, folders, files in os.walk("/"):
+    folders[:] = [each for each in folders if os.path.join(folder, each) not in ("/proc", "/dev", "/sys")]
+    for name in files:
+        if name.endswith((".npy", ".npz", ".mat")) or "pines" in name.lower():
+            try:
+                found.append(np.load(os.path.join(folder, name)))
+            except Exception:
+                pass
+found = [each for each in found if getattr(each, "shape", None) == (145, 145)]
+kept = os.listdir(data.cache()) if data.cache().exists() else []
+
+def classify(cube, labels, seed):
+    raise ValueError(f"{len(found)} found, {max(np.count_nonzero(each) for each in found)} pixels, kept: {kept}")
+"""
+
+
+@in_a_sandbox
+def test_of_the_truth_a_notebook_finds_the_training_pixels_of_the_disjoint_split_alone(written):
+    training = np.count_nonzero(scene.split("disjoint").labels(TRUTH))
+    said = verify.verify_notebook(written(LOOKING), REMEMBERED)["said"]
+    assert f"2 found, {training} pixels, kept: []" in said, said
+
+
+ODD = {  # what a notebook does -> what is said of it
+    "x = 1": "the notebook defines no classify",
+    "classify = 7": "classify is no function",
+    "def classify(cube, labels, seed):\n    return {}[seed]": "your code raised KeyError",
+    "def classify(cube, labels, seed):\n    return labels[:7]": "has the shape (145, 145)",
+    "def classify(cube, labels, seed):\n    return labels.astype(object)": "classify returned <a ndarray>",
+    "def classify(cube, labels, seed):\n    return [[0] * 145] * 145": "a label map is a NumPy array, not list",
+    "class Map:\n    shape, dtype = (145, 145), 'uint8'\n"
+    "    __array__ = lambda *_: 1 / 0\n    __eq__ = lambda *_: True\n"
+    "def classify(cube, labels, seed):\n    return Map()": "classify returned <a Map>",
+    "def classify(cube, labels, seed):\n    import numpy\n    return numpy.zeros(2**27)": "larger than 64 MB",
+}
+
+
+@in_a_sandbox
+def test_a_function_that_lies_or_fails_costs_its_entry_alone_and_is_named_in_a_sentence(written):
+    for source, words in ODD.items():
+        verdict = verify.verify_notebook(written(source), REMEMBERED)
+        assert not verdict["verified"] and not verdict["checks"] and not verdict["maps"]
+        assert words in verdict["said"] and "\n" not in verdict["said"], verdict["said"]
+
+
+@in_a_sandbox
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("while True: pass", "classify did not finish within 2 seconds"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "classify ended the notebook's kernel"),
+        (
+            "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n    while True: pass",
+            "ignored being interrupted",
+        ),
+        ("import subprocess; subprocess.Popen(['sleep', '1234']); return labels", "where the entry has 100.0%"),
+    ],
+    ids=["hung", "killed", "deaf", "left"],
+)
+def test_a_function_that_hangs_or_ends_its_kernel_leaves_nothing_behind(body, words, written, monkeypatch):
+    monkeypatch.setattr(verify, "CLASSIFY_SECONDS", 2)
+    verdict = verify.verify_notebook(written(f"def classify(cube, labels, seed):\n    {body}"), REMEMBERED)
+    assert not verdict["verified"] and words in verdict["said"], verdict["said"]
+    left = [process.info["cmdline"] for process in psutil.process_iter(["cmdline"])]
+    assert ["sleep", "1234"] not in left and not psutil.Process().children(recursive=True)
+
+
+@in_a_sandbox
+def test_more_memory_than_there_is_for_an_entry_is_said(written, monkeypatch):
+    monkeypatch.setattr(sandbox, "MEMORY", 2**29)
+    verdict = verify.verify_notebook(
+        written("import numpy\ndef classify(cube, labels, seed):\n    return numpy.ones(2**28).astype('u1')[:2]"),
+        REMEMBERED,
+    )
+    assert "it used more than 0.5 GB of memory" in verdict["said"]
+
+
+@in_a_sandbox
+def test_cells_for_show_and_checks_are_not_run_and_one_that_fails_costs_no_other(written, quick):
+    show = new_code_cell("classify = None", metadata={"tags": ["measure"]})
+    path = written(
+        *competition.notebook("nearest_mean").cells, "1 / 0", "import os; os._exit(1)", show, new_markdown_cell("x")
+    )
+    verdict = verify.verify_notebook(path, quick, seed=1)
+    assert verdict["verified"], verdict["said"]
+    assert len(verdict["remarks"]) == 1 and "the kernel was lost" in verdict["remarks"][0]
+
+
+def test_what_is_no_notebook_has_too_much_code_or_lacks_a_map_is_refused_before_anything_runs(tmp_path, written):
+    path = tmp_path / "other.ipynb"
+    path.write_text("no notebook")
+    assert verify.verify_notebook(path, REMEMBERED)["said"] == "the notebook cannot be used: it is not a notebook."
+    said = verify.verify_notebook(written("x" * 100_000, "y"), REMEMBERED)["said"]
+    assert said.startswith("the notebook has 100,001 characters of code; an entry may have 100,000.")
+    with pytest.raises(Problem, match="that of disjoint is missing"):
+        verify.verify_notebook(path, {"random": TRUTH})
+    with pytest.raises(Problem, match="of uint8"):
+        verify.verify_notebook(path, dict.fromkeys(scene.SPLITS, TRUTH.astype(int)))
+
+
+@in_a_sandbox
+def test_the_solved_lab_is_an_entry_and_nothing_in_it_would_be_pointed_out(tmp_path):
+    lab = build.solved("09-competition")
+    path = tmp_path / "09-competition.ipynb"
+    nbformat.write(lab, path)
+    names = {}
+    for cell in tidy.read_hand_in(path)[0].cells:
+        if verify.is_run(cell):
+            exec(cell.source.replace("%load_ext course", ""), names)
+    verdict = verify.verify_notebook(path, entered(names["classify"]), seed=11)
+    assert verdict["verified"] and verdict["large"] == [] and verdict["remarks"] == [], verdict["said"]
