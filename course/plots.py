@@ -238,8 +238,8 @@ def maps(grids, names, *, title, classes):
 
     grids: 2-D arrays of whole numbers, 0 for none (white). names: what stands above each map.
     classes: the name of each number, from 0 on; at most 20. Numbers on the fields tell apart what colours may not.
-    The text gives the share of each class in each map, and where there are several, how often the others agree with the
-    first where that has a class. Returns a Plot. Raises ValueError where there are not as many names as maps.
+    The text gives the share of each class in the first map and of the largest in others, and how often these agree with
+    the first where both have a class. Returns a Plot. Raises ValueError where there are not as many names as maps.
     """
     from matplotlib.colors import ListedColormap
     from matplotlib.figure import Figure
@@ -251,22 +251,23 @@ def maps(grids, names, *, title, classes):
     columns = min(3, len(grids))
     rows = -(-len(grids) // columns)
     present = [c for c in range(1, len(classes)) if any((grid == c).any() for grid in grids)]
-    across = min(4, 1 + columns)  # names in a row of the legend
-    size = max(6.4, 4.2 * columns), 4.3 * rows + 0.25 * -(-len(present) // across) + 0.5
+    across = min(3, 1 + columns)  # names in a row of the legend
+    scale = max(1, columns / 2)  # a page shows a wide figure smaller
+    size = max(6.4, 4.2 * columns), 4.3 * rows + scale * (0.25 * -(-len(present) // across) + 0.3)
     figure = Figure(figsize=size, layout="constrained")
-    figure.suptitle(title, fontsize=14)
+    figure.suptitle(title, fontsize=14 * scale)
     colours = ListedColormap(["#FFFFFF", *_class_colours(len(classes) - 1)])
     sentences = [_sentence(title)]
     for i, (grid, name) in enumerate(zip(grids, names, strict=True)):
         axes = figure.add_subplot(rows, columns, i + 1)
         axes.imshow(grid, cmap=colours, vmin=-0.5, vmax=len(classes) - 0.5, interpolation="nearest")
-        axes.set_title(name, fontsize=12)
-        axes.tick_params(labelsize=8)
+        axes.set_title(name, fontsize=12 * scale)
+        axes.tick_params(labelsize=8 * scale)
         for c in present:
             for row, column in _field_centres(grid == c):
-                mark = axes.text(column, row, str(c), fontsize=8, ha="center", va="center", color="#000000")
+                mark = axes.text(column, row, str(c), fontsize=4 + 4 * scale, ha="center", va="center", color="#000000")
                 mark.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.8})
-        sentences.append(f"{name}: {_shares(grid, classes)}.")
+        sentences.append(f"{name}: {_shares(grid, classes, MOST if i else len(classes))}.")
         if i and grid.shape == grids[0].shape:
             known = (grids[0] > 0) & (grid > 0)
             agree = f"{np.mean(grid[known] == grids[0][known]):.1%}" if known.any() else "none"
@@ -274,8 +275,11 @@ def maps(grids, names, *, title, classes):
     handles = [
         Patch(facecolor=colours(c), edgecolor="#000000", linewidth=0.5, label=f"{c} {classes[c]}") for c in present
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=across, fontsize=9, frameon=False)
+    figure.legend(handles=handles, loc="outside lower center", ncols=across, fontsize=9 * scale, frameon=False)
     return Plot(figure, " ".join(sentences))
+
+
+MOST = 5  # classes of which the share is told, of every map but the first
 
 
 def _class_colours(count):
@@ -296,14 +300,16 @@ def _field_centres(where, smallest=60):
     return [np.unravel_index(np.argmax(np.where(fields == field, depth, 0)), where.shape) for field in large]
 
 
-def _shares(grid, classes):
-    """The classes of a map, the most frequent first, with their shares of what has a class."""
+def _shares(grid, classes, most):
+    """The classes of a map, the most frequent first and not more than `most`, with their shares of what has a class."""
     counts = np.bincount(grid.ravel(), minlength=len(classes))[1:]
     if not counts.any():
         return "nothing in it has a class"
     order = [c for c in np.argsort(-counts, kind="stable") if counts[c]]
-    shares = ", ".join(f"{classes[c + 1]} {counts[c] / counts.sum():.1%}" for c in order)
-    return f"{counts.sum():,} pixels have a class: {shares}"
+    shares = [f"{classes[c + 1]} {counts[c] / counts.sum():.1%}" for c in order[:most]]
+    if len(order) > most:
+        shares.append(f"{len(order) - most} others {counts[order[most:]].sum() / counts.sum():.1%}")
+    return f"{counts.sum():,} pixels have a class: {', '.join(shares)}"
 
 
 def matrix(counts, names, *, title):

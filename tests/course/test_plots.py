@@ -475,6 +475,13 @@ def test_maps_are_told_by_their_shares_and_how_far_they_agree():
     assert "Of the pixels that have a class in both, 75.0% have the same as in truth." in plot.text
 
 
+def test_of_further_maps_the_largest_classes_are_told():
+    grid, names = np.arange(1, 9).reshape(2, 4), ["none", *"abcdefgh"]
+    text = plots.maps([grid, grid.clip(max=7)], ["truth", "mine"], title="Maps", classes=names).text
+    assert text.count("h 12.5%") == 1
+    assert "mine: 8 pixels have a class: g 25.0%, a 12.5%, b 12.5%, c 12.5%, d 12.5%, 2 others 25.0%." in text
+
+
 def test_the_larger_fields_of_a_map_carry_their_number_so_that_colour_is_not_needed():
     grid = np.zeros((20, 20), int)
     grid[2:12, 3:13], grid[15, 15] = 2, 1
