@@ -517,7 +517,7 @@ plots.curves(
 )
 
 # %% [markdown]
-# From below 70% to 98% on the random split, with one mean! And on the disjoint split a few points at most. It is the same
+# From below 70% to 98% on the random split, with one mean! And on the disjoint split five or six points. It is the same
 # scene, the same SVM, and as many training pixels of each class.
 #
 # Where does the gain come from? Count: for which share of the test pixels does the window hold **training** pixels?

@@ -297,6 +297,7 @@ def test_cells_for_show_and_checks_are_not_run_and_one_that_fails_costs_no_other
     assert len(verdict["remarks"]) == 1 and "the kernel was lost" in verdict["remarks"][0]
 
 
+@in_a_sandbox
 def test_what_is_no_notebook_has_too_much_code_or_lacks_a_map_is_refused_before_anything_runs(tmp_path, written):
     path = tmp_path / "other.ipynb"
     path.write_text("no notebook")
