@@ -864,10 +864,10 @@ trace = spmd(one_iteration, ranks=64, x=start, seconds=seconds_each[1], carrier=
 seconds_each[64] = trace.seconds
 for N, total, iterations, end in rows:
     how = "measured" if N < 64 else "predicted"
-    when = f"{iterations * seconds_each[N]:6.2f} s" if iterations else "not reached"
+    when = f"after {iterations:3}, {iterations * seconds_each[N]:.2f} s" if iterations else "not reached"
     print(
-        f"{N:2} ranks: {total:5} iterations of {batch * N:5} pixels, {1e3 * seconds_each[N]:6.2f} ms each ({how}); "
-        f"{goal:.0%} after {iterations} iterations, {when}; {end:.1%} at the end"
+        f"{N:2} ranks, {how}: {total:4} iterations of {batch * N:4} pixels, {1e3 * seconds_each[N]:.2f} ms each; "
+        f"{goal:.0%} {when}; {end:.1%} at the end"
     )
 
 # %% [markdown]
@@ -971,8 +971,8 @@ entry = {name: classify(cube, scene.split(name).labels(truth), 0) for name in sc
 for name, label_map in entry.items():
     got = score.score(label_map, name)
     print(
-        f"{name:8}: overall {got.overall:.1%} (95% interval {got.low:.1%} to {got.high:.1%}), average "
-        f"{got.average:.1%}, kappa {got.kappa:.3f}; worst class {scene.CLASSES[min(got.recall, key=got.recall.get)]}"
+        f"{name:8}: overall {got.overall:.1%} ({got.low:.1%} to {got.high:.1%}), average {got.average:.1%}, "
+        f"kappa {got.kappa:.3f}; worst class {scene.CLASSES[min(got.recall, key=got.recall.get)]}"
     )
     np.save(f"entry-{name}.npy", label_map)
     assert (score.read_map(f"entry-{name}.npy") == label_map).all()
@@ -1008,7 +1008,7 @@ print(f"shuffled training labels: {control.overall:.1%} right, kappa {control.ka
 # Groups that cannot be told apart share a rank.
 
 # %% measure
-# For show: your entry against the raw SVM, and against itself with windows one pixel smaller.
+# For show: your entry against the raw SVM, and against windows of reach 3 and 2.
 others = {"raw spectra": raw}
 others["reach 3"] = {name: fit_and_predict(means[3], scene.split(name).labels(truth)) for name in scene.SPLITS}
 others["reach 2"] = {name: fit_and_predict(means[2], scene.split(name).labels(truth)) for name in scene.SPLITS}
