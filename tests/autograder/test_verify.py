@@ -157,6 +157,13 @@ def test_a_scene_in_tiles_has_the_same_pixels_in_other_places_and_training_pixel
     assert np.array_equal(same.cube, altered.cube) and not np.array_equal(other.cube, altered.cube)
 
 
+@pytest.mark.parametrize("split", scene.SPLITS)
+def test_nothing_is_told_of_the_private_part_before_its_time(split):
+    whole = scene.split(split).test("public", TRUTH)
+    for altered in (verify.mirrored(split, 2, "public"), verify.tiled(split, 2, "public")):
+        assert 0.8 * whole.sum() < altered.test.sum() <= whole.sum()
+
+
 def test_in_tiles_the_disjoint_split_stays_what_it_is():
     altered, whole = verify.tiled("disjoint", 2, "public"), verify.same("disjoint", "public")
     assert altered.test.sum() == whole.test.sum() and np.sum(altered.labels > 0) == np.sum(whole.labels > 0)
@@ -177,7 +184,8 @@ def test_much_that_is_written_out_in_code_is_pointed_out():
         (4, 300),
     ]
     assert verify.large_literals("%load_ext course\n!ls\na = 1") == []
-    assert verify.large_literals("this is (no Python") == [(1, 18)]
+    for odd in ("this is (no Python", "(" * 9000, "-" * 90_000 + "1", "\x00"):
+        assert verify.large_literals(odd) == [(1, len(odd))]
 
 
 @in_a_sandbox
