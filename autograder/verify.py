@@ -174,10 +174,11 @@ def _called_in(kernel):
     def classify(cube, labels, seed):
         link = Link(kernel, kernel.clock() + CLASSIFY_SECONDS)
         try:
-            function = link.ask("name", "classify")
-            if not isinstance(function, StandIn):
-                raise Problem("classify is no function.")
-            got = function(cube, labels, seed)
+            with kernel.answering(link.deadline):
+                function = link.ask("name", "classify")
+                if not isinstance(function, StandIn):
+                    raise Problem("classify is no function.")
+                got = function(cube, labels, seed)
         except StudentError as error:
             raise Problem(told(error)) from error
         except NameError as error:
