@@ -38,7 +38,8 @@ TILE = 29  # pixels along the side of a tile: 5 x 5 of them make up the scene
 GAIN = 0.02  # an altered scene is brighter or darker by up to this share
 NOISE = 0.002  # standard deviation, as a share of the number itself
 # How far an accuracy may lie below that of the entry, in points of 100. Behind each bound stands first the lowest that
-# five honest solutions of different kinds came to, with 12 to 20 seeds each, on the public and on the private part.
+# five honest solutions of different kinds came to, with 12 to 20 seeds each, on the public and on the private part (raw
+# spectra on the public one alone).
 TOLERANCE = {  # of the same split, run again with another seed, or mirrored
     "random": 2.0,  # -1.3; the deviation is 0.7 at most, and the best of many seeds may have been handed in
     "disjoint": 6.0,  # -2.6; the deviation is 1.3 at most, and that of a single small network 2.3

@@ -1,4 +1,4 @@
-"""Lab 01 worked through in JupyterLab in a real browser: wrong first, then right, validated and handed in."""
+"""Labs in JupyterLab in a real browser: lab 01 wrong first, then right, validated and handed in; the maps of lab 09."""
 
 import nbformat
 import psutil
@@ -99,3 +99,28 @@ def test_validate_says_what_is_still_open_and_the_button_hands_in(course, page, 
     (handed_in,) = (root / "work" / "hand-ins").iterdir()
     notebook = nbformat.read(handed_in, as_version=4)
     assert {c.source for c in notebook.cells} >= {c.source for c in build.solved(LAB).cells if text.is_task(c)}
+
+
+def test_the_maps_of_lab_09_are_drawn_from_the_students_own_functions(course, page, shots):
+    lab = "09-competition"
+    notebook = browser.Notebook(page, course[1], f"{lab}/{lab}.ipynb")
+    solution = build.solved(lab)
+    cells = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Cell")
+    expect(cells).to_have_count(len(solution.cells), timeout=browser.PATIENCE)
+    drawn = 0
+    for number, cell in enumerate(solution.cells):
+        here = cells.nth(number)
+        if text.is_task(cell):
+            notebook.write(here, cell.source)
+            notebook.run(here)
+        elif text.is_given(cell):
+            notebook.run(here)
+        elif text.is_measure(cell) and "plots.maps(" in cell.source:
+            notebook.run(here)
+            pictures = here.locator("figure img")
+            twins = pictures.evaluate_all("all => all.map(e => e.alt)")
+            assert "%" in twins[-1], (cell.source, twins)
+            assert min(pictures.evaluate_all("all => all.map(e => e.naturalWidth)")) > 300
+            here.locator("figure").last.screenshot(path=shots / f"map-{number}.png")
+            drawn += 1
+    assert drawn == sum("plots.maps(" in cell.source for cell in solution.cells)
