@@ -647,10 +647,10 @@ for eta_now, N_now, warm_now, total_now in [(0.05, 1, 10, 30), (0.2, 16, 7, 21),
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Given are a faster `box` mean, an all-reduce (**if you have written a ring in lab 5, paste it in its place**; this one exchanges with partners
-# at distance 1, 2, 4, ... and wants a power of two), a function that draws a rank's mini-batch, and two gradients: that
-# of a line through points, for numbers by hand, and that of a network. The network is one for a single pixel: its
-# components, two hidden layers, and softmax. All its weights are one 1-D array `w`, ready to travel.
+# Given are a faster `box` mean, an all-reduce (**if you have written a ring in lab 5, paste it in its place**; this one
+# exchanges with partners at distance 1, 2, 4, ... and wants a power of two), a function that draws a rank's mini-batch,
+# and two gradients: that of a line through points, for numbers by hand, and that of a network. The network is one for a
+# single pixel: its components, two hidden layers, and softmax. All its weights are one 1-D array `w`, ready to travel.
 
 
 # %%
