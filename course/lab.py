@@ -155,10 +155,13 @@ def end(server):
             server.wait()
     started = {*started, *started_from(server.pid)}
     _, left = psutil.wait_procs(started, timeout=GRACE)
-    for process in left:
-        with contextlib.suppress(psutil.Error):
-            process.kill()
-    psutil.wait_procs(left, timeout=GRACE)
+    deadline = time.monotonic() + GRACE
+    while left and time.monotonic() < deadline:
+        for process in left:
+            with contextlib.suppress(psutil.Error):
+                process.kill()
+        _, left = psutil.wait_procs(left, timeout=1)
+        left = {*left, *started_from(server.pid)}  # what one of them started while it was killed
 
 
 def started_from(pid):

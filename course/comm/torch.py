@@ -109,19 +109,22 @@ class Torch(Local):
             transfer.began, transfer.result = max(told.began, transfer.posted), step
             if not transfer.buffer.nbytes:
                 super().finish(transfer, step)
-            else:
-                work = self.hand_over(transfer) if transfer.sends else None
-                self.announce(transfer, transfer.tag + HANDED_OVER, work)
-            return
-        work = work or self.hand_over(transfer)
-        if self.is_by_nccl(transfer):
-            self.moving.append((work, transfer))
-            return
+                return
         try:
-            work.wait()  # both sides have been handed over: it does not take longer than the bytes
+            if told.tag < HANDED_OVER:
+                work = self.hand_over(transfer) if transfer.sends else None
+            else:
+                work = work or self.hand_over(transfer)
+                if not self.is_by_nccl(transfer):
+                    work.wait()  # both sides have been handed over: it does not take longer than the bytes
         except RuntimeError:
             return  # the other rank has died; the notebook knows
-        super().finish(transfer, transfer.result)
+        if told.tag < HANDED_OVER:
+            self.announce(transfer, transfer.tag + HANDED_OVER, work)
+        elif self.is_by_nccl(transfer):
+            self.moving.append((work, transfer))
+        else:
+            super().finish(transfer, transfer.result)
 
     def refuse(self, told, error):
         transfer = told if told.peer == self.rank else self.stages.pop(id(told))[1]

@@ -26,7 +26,7 @@ from course.errors import Interrupted, Problem
 PAUSE = 0.05  # seconds between looks at what sends no message
 SECONDS_TO_SETTLE = 1  # after a rank has failed, for the others to say what they wait for
 SECONDS_TO_STOP = (0.2, 0.5, 0.5)  # for a rank to notice that the run is over, then after one interrupt, and another
-SECONDS_TO_HEAR = 3  # how an engine ended, after its connection broke
+SECONDS_TO_HEAR = 8  # how an engine ended, after its connection broke; it takes milliseconds
 SECONDS_TO_SEND = 60
 SECONDS_TO_LEAVE = 5  # Horovod, which takes milliseconds
 SECONDS_TO_LOOK = 1  # between looks at ranks in `hvd.init()`

@@ -118,7 +118,7 @@ def test_errors_are_answered_on_every_carrier_and_right_runs_are_no_alarm(few):
         ("a rank exits", "mpi"),
     ]
     for row in errors:
-        assert row["detected"] and row["cause_first"] and row["usable_after"], row
+        assert row["detected"] and row["cause_first"] and row["usable_after"], f"{row}"
     assert [(row["right_runs"], row["false_alarms"]) for row in rows if "right_runs" in row] == [(3, 0), (2, 0)]
     summary = hang.summary(rows)
     assert summary["detected"] and summary["cause_first"] and summary["usable_after"]

@@ -206,9 +206,8 @@ def processes_of(home):
 def test_the_end_of_course_lab_is_the_end_of_all_that_was_started_in_it(home, number):
     started = "import subprocess, time\n"
     started += "subprocess.Popen(['sleep', '1001'])\n"  # a child
-    started += (
-        "subprocess.Popen(['sh', '-c', 'trap \"\" TERM HUP INT; sleep 1002; sleep 1003'], start_new_session=True)\n"
-    )
+    again = 'trap "" TERM HUP INT; while :; do sleep 1002; done'  # whoever ends one sleep begins another
+    started += f"subprocess.Popen(['sh', '-c', '{again}'], start_new_session=True)\n"
     started += "subprocess.run(['sh', '-c', 'setsid sleep 1004 &'])\n"  # nobody's child
     with running(home) as (process, server):
         channel = server.run_in_a_kernel(started + "time.sleep(1000)")  # and a cell that runs on
@@ -226,12 +225,11 @@ def test_it_listens_on_this_machine_alone_and_says_which_port_it_took(home):
             stack.enter_context(socket.create_server(("127.0.0.1", lab.PORTS[0])))
         process, server = stack.enter_context(running(home))
         assert f"so this JupyterLab uses port {server.port}" in (home / "out").read_text()
-        addresses = {
-            connection.laddr.ip
-            for child in psutil.Process(process.pid).children(recursive=True)
-            for connection in child.net_connections("tcp")
-            if connection.status == psutil.CONN_LISTEN
-        }
+        addresses = set()
+        for child in psutil.Process(process.pid).children(recursive=True):
+            with contextlib.suppress(psutil.NoSuchProcess):  # some live for a moment only
+                listening = [each for each in child.net_connections("tcp") if each.status == psutil.CONN_LISTEN]
+                addresses.update(each.laddr.ip for each in listening)
         assert addresses == {"127.0.0.1"}
         assert {entry["name"] for entry in server.ask("/api/contents")["content"]} >= {"index.ipynb", "01-regression"}
         os.kill(process.pid, signal.SIGHUP)  # the terminal was closed
