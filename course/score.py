@@ -133,18 +133,41 @@ def ranks(maps, split, part="public"):
     that one of them is wrongly called better with a probability of 5% at most. Maps that cannot be told apart may share
     a rank. Raises Problem as `checked`.
     """
-    from statsmodels.stats.multitest import multipletests
-
     if len(maps) < 2:
         return dict.fromkeys(maps, 1)
     _, where = _test(split, part)
     redrawn = _redrawn([checked(label_map)[where] for label_map in maps.values()], split, part)
+    p, better = _pairwise(redrawn)
     placed = {}
     for own, name in enumerate(maps):
-        apart = np.delete(redrawn, own, axis=0) - redrawn[own]
-        rejected = multipletests([_two_sided(each) for each in apart], LEVEL, method="holm")[0]
-        placed[name] = 1 + int(np.sum(rejected & (np.median(apart, axis=1) > 0)))
+        others = np.arange(len(maps)) != own
+        placed[name] = 1 + int(np.sum(holm(p[own, others]) & better[own, others]))
     return placed
+
+
+def holm(p):
+    """Which of these p are significant together, by Holm's way; a boolean array.
+
+    statsmodels has it too, and collects garbage at each call, which takes 50 ms.
+    """
+    order = np.argsort(p)
+    passed = np.empty(len(p), bool)
+    passed[order] = np.logical_and.accumulate(p[order] <= LEVEL / np.arange(len(p), 0, -1))
+    return passed
+
+
+def _pairwise(redrawn):
+    """(p, better) of all pairs of maps, shape (maps, maps): two-sided, and whether the second is better on most draws.
+
+    Each pair is compared once, in both directions: with 200 maps it takes a second.
+    """
+    above = np.zeros((len(redrawn),) * 2, int)  # on how many draws the second has more right
+    for own in range(len(redrawn)):
+        for other in range(own):  # one by one: with an axis it takes ten times as long
+            above[own, other] = np.count_nonzero(redrawn[other] > redrawn[own])
+            above[other, own] = np.count_nonzero(redrawn[other] < redrawn[own])
+    beyond = redrawn.shape[1] - np.maximum(above, above.T)
+    return _p(beyond, redrawn.shape[1]), above > above.T
 
 
 def _test(split, part):
@@ -173,7 +196,12 @@ def _draws(blocks):
 def _two_sided(differences):
     """p from redrawn differences: twice the share on the far side of 0."""
     beyond = min(np.sum(differences <= 0), np.sum(differences >= 0))
-    return float(min(1.0, 2 * (beyond + 1) / (len(differences) + 1)))
+    return float(_p(beyond, len(differences)))
+
+
+def _p(beyond, draws):
+    """p where so many of the draws lie on the far side of 0."""
+    return np.minimum(1.0, 2 * (beyond + 1) / (draws + 1))
 
 
 def checked(label_map):

@@ -191,3 +191,12 @@ def test_an_array_that_is_no_map_is_refused_before_it_is_scored():
     for wrong, words in (([[1]], "not list"), (TRUTH.astype(int), "astype"), (TRUTH[0], "shape"), (HIGH, "17")):
         with pytest.raises(Problem, match=words):
             score.score(wrong, "random")
+
+
+def test_holms_correction_is_that_of_statsmodels():
+    from statsmodels.stats.multitest import multipletests
+
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 7, 199):
+        for p in (rng.uniform(size=n) ** 6, np.full(n, 0.05 / n), np.full(n, 0.05)):
+            assert (score.holm(p) == multipletests(p, score.LEVEL, method="holm")[0]).all()
