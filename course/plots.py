@@ -256,7 +256,7 @@ def maps(grids, names, *, title, classes):
     size = max(6.4, 4.2 * columns), 4.3 * rows + scale * (0.25 * -(-len(present) // across) + 0.3)
     figure = Figure(figsize=size, layout="constrained")
     figure.suptitle(title, fontsize=14 * scale)
-    colours = ListedColormap(["#FFFFFF", *_class_colours(len(classes) - 1)])
+    colours = ListedColormap(["#FFFFFF", *class_colours(len(classes) - 1)])
     sentences = [_sentence(title)]
     for i, (grid, name) in enumerate(zip(grids, names, strict=True)):
         axes = figure.add_subplot(rows, columns, i + 1)
@@ -264,10 +264,10 @@ def maps(grids, names, *, title, classes):
         axes.set_title(name, fontsize=12 * scale)
         axes.tick_params(labelsize=8 * scale)
         for c in present:
-            for row, column in _field_centres(grid == c):
+            for row, column in field_centres(grid == c):
                 mark = axes.text(column, row, str(c), fontsize=4 + 4 * scale, ha="center", va="center", color="#000000")
                 mark.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.8})
-        sentences.append(f"{name}: {_shares(grid, classes, MOST if i else len(classes))}.")
+        sentences.append(f"{name}: {class_shares(grid, classes, MOST if i else len(classes))}.")
         if i and grid.shape == grids[0].shape:
             known = (grids[0] > 0) & (grid > 0)
             agree = f"{np.mean(grid[known] == grids[0][known]):.1%}" if known.any() else "none"
@@ -282,14 +282,14 @@ def maps(grids, names, *, title, classes):
 MOST = 5  # classes of which the share is told, of every map but the first
 
 
-def _class_colours(count):
+def class_colours(count):
     """So many colours that differ in lightness as well as in hue."""
     from matplotlib import colormaps
 
     return [colormaps["tab20"](i / 20) for i in [*range(0, 20, 2), *range(1, 20, 2)][:count]]
 
 
-def _field_centres(where, smallest=60):
+def field_centres(where, smallest=60):
     """A pixel inside each larger connected field, near its middle: (row, column) each."""
     from scipy import ndimage
 
@@ -300,7 +300,7 @@ def _field_centres(where, smallest=60):
     return [np.unravel_index(np.argmax(np.where(fields == field, depth, 0)), where.shape) for field in large]
 
 
-def _shares(grid, classes, most):
+def class_shares(grid, classes, most):
     """The classes of a map, the most frequent first and not more than `most`, with their shares of what has a class."""
     counts = np.bincount(grid.ravel(), minlength=len(classes))[1:]
     if not counts.any():
