@@ -1,5 +1,6 @@
 """What holds for every test."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -38,3 +39,24 @@ def horovod():
     if len(parts) < len(horovod_build.PARTS) and os.environ.get("CI") == "true":
         pytest.fail(f"Horovod is not installed, with {parts}: {said}")
     return parts
+
+
+@pytest.fixture(scope="session")
+def postgres_server():
+    """A PostgreSQL server of our own: a function that makes a new database and gives its URL."""
+    from autograder.bench.board import postgresql
+    from course.errors import Problem
+
+    with contextlib.ExitStack() as stack:
+        try:
+            new = stack.enter_context(postgresql("-F"))
+        except Problem as problem:
+            assert os.environ.get("CI") != "true", problem
+            pytest.skip(str(problem))
+        yield new
+
+
+@pytest.fixture
+def postgres(postgres_server):
+    """A new database in PostgreSQL; its URL."""
+    return postgres_server()

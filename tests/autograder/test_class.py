@@ -8,7 +8,6 @@ import sqlite3
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import nbformat
 import psutil
@@ -193,33 +192,6 @@ def test_a_class_is_graded_on_the_engines_of_a_cluster_by_its_profile(hand_ins, 
         started = below(cluster)
         cluster.send_signal(signal.SIGINT)
         assert is_gone([cluster, *started])
-
-
-@pytest.fixture
-def postgres(tmp_path_factory):
-    """A PostgreSQL server of our own; its URL."""
-    tools = next(iter(sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)), None)
-    if tools is None:
-        assert os.environ.get("CI") != "true", "the package postgresql is missing"
-        pytest.skip("PostgreSQL is not installed")
-    root = os.geteuid() == 0  # as whom it does not run
-    folder = Path(
-        subprocess.check_output(["mktemp", "-d"], text=True, **({"user": "postgres"} if root else {})).strip()
-    )
-
-    def tool(name, *arguments):
-        subprocess.run(
-            [tools / name, *arguments], cwd="/", check=True, stdout=subprocess.DEVNULL,
-            **({"user": "postgres"} if root else {}),
-        )  # fmt: skip
-
-    tool("initdb", "-D", folder / "data", "-A", "trust", "-U", "class", "-N")
-    options = f"-k {folder} -c listen_addresses='' -F"
-    tool("pg_ctl", "-D", folder / "data", "-o", options, "-l", folder / "log", "-w", "start")
-    tool("createdb", "-h", folder, "-U", "class", "gradebook")
-    yield f"postgresql+psycopg://class@/gradebook?host={folder}"
-    tool("pg_ctl", "-D", folder / "data", "-m", "fast", "-w", "stop")
-    shutil.rmtree(folder)
 
 
 def test_grades_are_kept_in_postgresql_where_the_class_says_so(hand_ins, class_, postgres):
