@@ -39,13 +39,18 @@ def subcommands(wanted=None):
 
     What students receive has no `autograder`, so its commands are absent there.
     """
-    entries = [
+    entries = available()
+    named = [entry for entry in entries if entry.name == wanted]
+    return {entry.name: importlib.import_module(entry.module) for entry in named or entries}
+
+
+def available():
+    """The entry points of all subcommands that can be imported here, by name."""
+    return [
         entry
         for entry in sorted(entry_points(group="course.commands"))
         if importlib.util.find_spec(entry.module.partition(".")[0]) is not None
     ]
-    named = [entry for entry in entries if entry.name == wanted]
-    return {entry.name: importlib.import_module(entry.module) for entry in named or entries}
 
 
 if __name__ == "__main__":

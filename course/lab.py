@@ -19,6 +19,7 @@ from pathlib import Path
 import psutil
 
 from course import work
+from course.command import available
 from course.errors import Problem
 
 PORTS = range(8888, 8988)
@@ -38,6 +39,8 @@ def run(args):
     """
     for sentence in work.prepare():
         print(sentence)
+    if any(entry.name == "board" for entry in available()):  # an instructor's clone
+        print("For a class, `course board FOLDER` starts the leaderboard of the competition.")
     port = free_port()
     if port != PORTS[0]:
         print(f"Port {PORTS[0]} is taken, so this JupyterLab uses port {port}.")

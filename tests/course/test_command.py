@@ -54,7 +54,7 @@ def test_help_is_the_first_line_of_each_docstring(example, capsys):
 
 
 def test_the_instructor_has_all_subcommands():
-    assert set(command.subcommands()) >= {"lab", "hand-in", "doctor", "build", "release", "grade", "bench"}
+    assert set(command.subcommands()) >= {"lab", "hand-in", "doctor", "build", "release", "grade", "bench", "board"}
 
 
 def test_without_the_grader_there_are_the_students_subcommands_alone(tmp_path):

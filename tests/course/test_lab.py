@@ -219,12 +219,14 @@ def test_the_end_of_course_lab_is_the_end_of_all_that_was_started_in_it(home, nu
     assert "Traceback" not in (home / "out").read_text()
 
 
-def test_it_listens_on_this_machine_alone_and_says_which_port_it_took(home):
+def test_it_listens_on_this_machine_alone_says_which_port_it_took_and_offers_the_board_to_an_instructor(home):
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):  # taken already: just as good
             stack.enter_context(socket.create_server(("127.0.0.1", lab.PORTS[0])))
         process, server = stack.enter_context(running(home))
-        assert f"so this JupyterLab uses port {server.port}" in (home / "out").read_text()
+        said = (home / "out").read_text()
+        assert f"so this JupyterLab uses port {server.port}" in said
+        assert "`course board FOLDER` starts the leaderboard" in said  # the grader can be imported here
         addresses = set()
         for child in psutil.Process(process.pid).children(recursive=True):
             with contextlib.suppress(psutil.NoSuchProcess):  # some live for a moment only
