@@ -33,7 +33,7 @@ from zoneinfo import ZoneInfo
 import sqlalchemy as sql
 import uvicorn
 
-from autograder.leaderboard import api, audit, hub, rules, worker
+from autograder.leaderboard import api, app, audit, hub, rules, worker
 from autograder.leaderboard.store import TOKEN, Store, migrate
 from course import scene
 from course.errors import Problem
@@ -43,11 +43,12 @@ TICK = 1  # seconds between two looks at board.toml and at the workers
 GRACE = 3  # seconds for answers under way when the board ends
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 ASSIGNMENT = "leaderboard"  # in nbgrader's gradebook
+FEWEST = 20  # characters of an instructor's token that a person wrote
 POINTS = 100  # a split: overall accuracy in percent
 DEFAULTS = {"name": "The leaderboard", "time_zone": "UTC", "per_day": 5}
 DAYS = 14  # until the deadline that a new board has before somebody sets one
 TOML = """\
-# Read again whenever it changes. The board's own page sets the same; what was changed last holds.
+# Read again whenever it changes. The board's own page sets the same: what is changed there is written here.
 name = {name}
 code = {code}  # groups need it to join
 deadline = {deadline}  # in the time zone below; after it nothing comes in, and the private part is scored
@@ -132,9 +133,9 @@ def say(text):
 def serve(args):
     """Run the board until it is ended."""
     with contextlib.closing(store_of(args)) as store, listening(args) as listener:
-        prepare(args.folder, store)
+        file = prepare(args.folder, store)
         config = uvicorn.Config(
-            api.make_app(api.Config(args.folder, store, hub.Hub(store) if hub.is_service() else None, hub.prefix())),
+            app.make_app(app.Config(args.folder, store, hub.Hub(store) if hub.is_service() else None, hub.prefix())),
             log_level="warning",
             access_log=False,
             server_header=False,
@@ -143,7 +144,7 @@ def serve(args):
         host, port = listener.getsockname()[:2]
         said = f"The board: http://{host}:{port}/\nCtrl-C ends it."
         with Workers(store) as workers:
-            asyncio.run(Server(config, said, lambda: workers.look() or look(args.folder, store)).serve([listener]))
+            asyncio.run(Server(config, said, lambda: workers.look() or file.look()).serve([listener]))
         say_head(store)
     return 0
 
@@ -232,43 +233,94 @@ class Workers:
 
 
 def prepare(folder, store):
-    """Make what is missing in the board's folder and its database, and take what is in board.toml. Raises Problem."""
+    """Make what is missing in the board's folder and its database; returns the SettingsFile. Raises Problem."""
     path = folder / "board.toml"
-    if not path.exists():
+    fresh = not path.exists()
+    if fresh:
         deadline = (rules.now() + timedelta(days=DAYS)).replace(hour=23, minute=59, second=0, microsecond=0)
-        fresh = rules.settings(None, DEFAULTS | {"code": secrets.token_hex(5), "deadline": deadline})
-        path.write_text(as_toml(fresh), encoding="utf-8")
+        values = DEFAULTS | {"code": secrets.token_hex(5), "deadline": deadline}
+        path.write_text(as_toml(rules.settings(None, values)), encoding="utf-8")
+    text = read(path)
+    token = store.open(rules.settings(None, DEFAULTS | values_of(path, text)))
+    file = SettingsFile(path, store)
+    if fresh:
         print(f"Made {path}: see that its deadline and limits are what you want.")
-    values = read_toml(path)
-    token = store.open(rules.settings(None, DEFAULTS | values))
-    changed = store.take_file(values)
-    if changed and token is None:
+        file.write()  # another machine may have made the board, with other settings
+    elif token is not None:
+        file.keep(text)
+    if changed := file.take():
         print(f"Taken from board.toml: {', '.join(changed)}.")
     keep_token(folder / "instructor-token", store, token)
-    store.stamp = path.stat().st_mtime_ns
+    return file
 
 
-def look(folder, store):
-    """Take board.toml anew if it was changed; what is wrong with it is said, and nothing of it taken."""
-    path = folder / "board.toml"
-    with contextlib.suppress(OSError):
-        stamp = path.stat().st_mtime_ns
-        if stamp == store.stamp:
+class SettingsFile:
+    """board.toml and the store's settings, in step: what is changed in one comes into the other.
+
+    `.board.toml` beside it is the file as it was when both last said the same; so a change that was made in the file is
+    told from one that was made elsewhere, on the page or on another machine. path: of board.toml.
+    """
+
+    def __init__(self, path, store):
+        self.path, self.store, self.refused = path, store, None
+        self.kept = path.with_name(f".{path.name}")
+
+    def look(self):
+        """Take what was changed in the file, write what was changed elsewhere; what is wrong in it is said once."""
+        if not self.path.exists():
             return
-        store.stamp = stamp
+        text = read(self.path)
+        if text == self.refused:
+            return
         try:
-            if changed := store.take_file(read_toml(path)):
+            if changed := self.take():
                 say(f"Taken from board.toml: {', '.join(changed)}.")
         except Problem as problem:
+            self.refused = text
             say(f"Not taken from board.toml: {problem}")
 
+    def take(self):
+        """Take what was changed in the file since both said the same; returns the names. Raises Problem."""
+        text = read(self.path)
+        values, changed = values_of(self.path, text), {}
+        before = self.kept.read_text(encoding="utf-8") if self.kept.exists() else ""
+        if text != before:
+            known = values_of(self.kept, before)
+            changed = {key: value for key, value in values.items() if known.get(key) != value}
+            if "time_zone" in changed and "deadline" in values:
+                changed["deadline"] = values["deadline"]  # written in that zone
+            self.store.change(changed, "board.toml")
+            self.keep(text)
+        settings = self.store.settings()
+        if rules.settings(settings, values) != settings and text != as_toml(settings):
+            self.write()
+        return changed
 
-def read_toml(path):
-    """What board.toml says, a dict. Raises Problem."""
+    def write(self):
+        """Write the store's settings into the file."""
+        text = as_toml(self.store.settings())
+        new = self.path.with_name(f".{self.path.name}.new")
+        new.write_text(text, encoding="utf-8")
+        new.replace(self.path)
+        self.keep(text)
+
+    def keep(self, text):
+        """Both say the same now."""
+        self.kept.write_text(text, encoding="utf-8")
+
+
+def read(path):
+    """The text of board.toml. Raises Problem."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise Problem(f"{path} cannot be read ({error.strerror}).") from error
+        return path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise Problem(f"{path} cannot be read ({getattr(error, 'strerror', None) or error}).") from error
+
+
+def values_of(path, text):
+    """What a board.toml says, a dict. Raises Problem."""
+    try:
+        return tomllib.loads(text)
     except ValueError as error:
         raise Problem(f"{path} cannot be read as TOML ({error}).") from error
 
@@ -281,9 +333,14 @@ def as_toml(settings):
 
 
 def keep_token(path, store, new):
-    """See that the file has the instructor's token: a `new` one, the one that it has, or else another one."""
+    """See that the file has the instructor's token: the one that it has, or else a `new` one. Raises Problem."""
     there = path.read_text().strip() if path.exists() else ""
-    token = new or there or secrets.token_urlsafe(TOKEN)
+    if there and len(there) < FEWEST:
+        raise Problem(f"the token in {path} has {len(there)} characters: write at least {FEWEST}, or delete the file.")
+    if not there and not new and not store.is_sqlite:
+        print(f"The instructor's token is in the folder in which the board was made: copy that file to {path}.")
+        return
+    token = there or new or secrets.token_urlsafe(TOKEN)
     if token != there:
         path.unlink(missing_ok=True)
         path.write_text(token + "\n")
@@ -337,7 +394,8 @@ def restore(args):
             if store.exists():
                 raise Problem("there is a board already: restore into another folder, or another database.")
             number, last = source.copy_to(store)
-        (args.folder / "board.toml").write_text(as_toml(store.settings()), encoding="utf-8")
+        SettingsFile(args.folder / "board.toml", store).write()
+        keep_token(args.folder / "instructor-token", store, secrets.token_urlsafe(TOKEN))
     print(f"Restored to {args.folder}: course board {args.folder} starts it.\n"
           f"The log has {number} lines; the last one's hash is {last}")  # fmt: skip
 

@@ -1,25 +1,21 @@
-"""What a board answers: its JSON API, uploads and a stream of events; pages and the Hub's log-in are added here.
+"""What a board answers to programs, and who asks: its JSON API, uploads and a stream of events.
 
 Every rule is `store`'s and holds whatever asks. Nothing is scored here. Work on the database is done in threads, so
-that events go on. Errors are one sentence: {"detail": "..."}.
+that events go on.
 """
 
 import asyncio
 import contextlib
 import csv
 import dataclasses
-import importlib.util
 import io
 import json
 import threading
-from pathlib import Path
 from typing import Annotated
-from urllib.parse import urlsplit
 
 import sqlalchemy as sql
-from fastapi import APIRouter, Depends, FastAPI, Header, Request
+from fastapi import APIRouter, Depends, Header, Request
 from fastapi import Path as InPath
-from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict
 from starlette.concurrency import run_in_threadpool
@@ -32,31 +28,12 @@ from autograder.leaderboard.rules import Refused
 from autograder.leaderboard.store import Group, Store
 from course import scene
 
-LARGEST = 6 * 2**20  # bytes in the body of a request
-BODY_SECONDS = 60  # until a body must be there
 TICK = 0.5  # seconds between two looks whether there is something new to see
 ALIVE = 15  # seconds between two signs of life in a stream of events
 COOKIE = "board"  # holds the token of a group or the instructor, for pages
-HEADERS = {
-    "Content-Security-Policy": "default-src 'self'; frame-ancestors 'self'; base-uri 'none'; form-action 'self'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-}
-HERE = {"same-origin", "none"}  # what a browser says of a request that no other site has made
 TOOK = {401: "no token, or not one of this board", 403: "not allowed", 404: "not there", 409: "not now"}
 SAID = {"content": {"application/json": {"schema": {
     "type": "object", "properties": {"detail": {"type": "string"}}, "required": ["detail"]}}}}  # fmt: skip
-
-
-@dataclasses.dataclass(frozen=True)
-class Config:
-    """What a board is started with: its folder, its store, and a hub.Hub and the path that it serves below, or none."""
-
-    folder: Path
-    store: Store
-    hub: object = None
-    prefix: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,169 +42,6 @@ class Visitor:
 
     group: Group | None = None
     instructor: bool = False
-
-
-def make_app(config):
-    """The application of the board that `config` names; its `state` has config, store, events and latest."""
-    app = FastAPI(
-        title="The leaderboard",
-        description="What a group hands in, and what everybody may see. Errors are one sentence.",
-        lifespan=_lifespan,
-        docs_url=None,  # their pages fetch scripts from elsewhere
-        redoc_url=None,
-        responses={422: {"description": "something in it cannot be used", **SAID}},
-    )
-    app.state.config, app.state.store = config, config.store
-    app.state.events, app.state.latest = Events(config.store), Latest(config.store)
-    app.include_router(router)
-    if config.hub:
-        app.include_router(config.hub.router)
-    if importlib.util.find_spec("autograder.leaderboard.pages"):
-        app.include_router(importlib.import_module("autograder.leaderboard.pages").router)
-    for error, answer in (
-        (Refused, _refused),
-        (RequestValidationError, _invalid),
-        (HTTPException, _http),
-        (sql.exc.OperationalError, _no_database),
-    ):
-        app.add_exception_handler(error, answer)
-    app.add_middleware(SameSite)
-    app.add_middleware(Bounded)
-    app.add_middleware(Headers, prefix=config.prefix)
-    return app
-
-
-@contextlib.asynccontextmanager
-async def _lifespan(app):
-    watching = asyncio.create_task(app.state.events.watch())
-    yield
-    watching.cancel()
-
-
-# -- what every request passes
-
-
-class Headers:
-    """Adds to each answer what tells a browser to take nothing from elsewhere.
-
-    Says also below which path the board is served, which a Hub's proxy leaves in the address.
-    """
-
-    def __init__(self, app, prefix):
-        self.app, self.prefix = app, prefix
-
-    async def __call__(self, scope, receive, send):
-        if self.prefix and scope["type"] == "http":
-            scope = scope | {"root_path": self.prefix}
-
-        async def answer(message):
-            if message["type"] == "http.response.start":
-                there = {name.lower() for name, _ in message["headers"]}
-                own = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
-                own.append((b"cache-control", b"no-store"))
-                message["headers"] = [*message["headers"], *(each for each in own if each[0] not in there)]
-            await send(message)
-
-        await self.app(scope, receive, answer if scope["type"] == "http" else send)
-
-
-class Bounded:
-    """Ends a request whose body is too large or too slow, while it comes, whatever it says of itself."""
-
-    def __init__(self, app):
-        self.app = app
-
-    async def __call__(self, scope, receive, send):
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        length = dict(scope["headers"]).get(b"content-length", b"0")
-        if not length.isdigit() or int(length) > LARGEST:
-            await self.refuse(413, scope, receive, send)
-            return
-        loop, size, whole, status, started = asyncio.get_running_loop(), 0, False, None, False
-        until = loop.time() + BODY_SECONDS
-
-        async def bounded():
-            nonlocal size, whole, status
-            if whole:
-                return await receive()
-            try:
-                message = await asyncio.wait_for(receive(), until - loop.time())
-            except TimeoutError:
-                status = 408
-                return {"type": "http.disconnect"}
-            size += len(message.get("body", b""))
-            whole = not message.get("more_body", False)
-            if size > LARGEST:
-                status = 413
-                return {"type": "http.disconnect"}
-            return message
-
-        async def answer(message):
-            nonlocal started
-            if status is None:
-                started = True
-                await send(message)
-
-        try:
-            await self.app(scope, bounded, answer)
-        except Exception:
-            if status is None:
-                raise
-        if status is not None and not started:
-            await self.refuse(status, scope, receive, send)
-
-    @staticmethod
-    async def refuse(status, scope, receive, send):
-        """Answer, and close the connection, on which the rest of the body still comes."""
-        said = {
-            408: f"the request did not come to its end within {BODY_SECONDS} s: send it again.",
-            413: f"the request has more than {LARGEST:,} bytes: clear the notebook's outputs and save it.",
-        }[status]
-        await JSONResponse({"detail": said}, status, {"Connection": "close"})(scope, receive, send)
-
-
-class SameSite:
-    """Refuses to change anything for a page of another site: browsers say where a request comes from."""
-
-    def __init__(self, app):
-        self.app = app
-
-    async def __call__(self, scope, receive, send):
-        if scope["type"] == "http" and scope["method"] not in ("GET", "HEAD", "OPTIONS"):
-            request = Request(scope)
-            origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
-            foreign = site is not None and site not in HERE
-            foreign |= origin is not None and urlsplit(origin).netloc != request.headers.get("host")
-            # who logs in by a cookie is a browser, and those say it
-            unsaid = "cookie" in request.headers and "authorization" not in request.headers
-            if foreign or (unsaid and origin is None and site is None):
-                said = "this request came from another site: open the board itself and do it there."
-                await JSONResponse({"detail": said}, 403)(scope, receive, send)
-                return
-        await self.app(scope, receive, send)
-
-
-def _refused(request, error):
-    headers = {"WWW-Authenticate": "Bearer"} if error.status == 401 else None
-    return JSONResponse({"detail": str(error)}, error.status, headers)
-
-
-def _invalid(request, error):
-    first = error.errors()[0]
-    where = " ".join(str(each) for each in first["loc"][1:])[:80] or str(first["loc"][0])
-    return JSONResponse({"detail": f"{where}: {first['msg'][0].lower()}{first['msg'][1:]}."}, 422)
-
-
-def _http(request, error):
-    said = {404: "there is nothing at this address.", 405: "this address does not take such a request."}
-    detail = said.get(error.status_code, str(error.detail))
-    return JSONResponse({"detail": detail}, error.status_code, error.headers)
-
-
-def _no_database(request, error):
-    return JSONResponse({"detail": "the board's database does not answer: send the same again."}, 503)
 
 
 # -- who asks
@@ -283,7 +97,7 @@ def the_store(request: Request):
 
 Own = Annotated[Group, Depends(own_group)]
 Board = Annotated[Store, Depends(the_store)]
-EntryId = Annotated[int, InPath(ge=1, le=2**31 - 1)]
+Number = Annotated[int, InPath(ge=1, le=2**31 - 1)]
 FOR_GROUPS = {status: {"description": TOOK[status], **SAID} for status in TOOK}
 FOR_INSTRUCTORS = {"dependencies": [Depends(instructor)], "responses": FOR_GROUPS, "tags": ["instructor"]}
 
@@ -332,8 +146,10 @@ def join(request: Request, body: Joining, store: Board):
 
 
 FILES = {name: {"type": "string", "format": "binary"} for name in (*scene.SPLITS, "notebook")}
+EVIDENCE = ("ranks", "seconds")  # of an entry that was trained by several ranks: how many, and how long it took
 UPLOAD = {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": {
-    "type": "object", "required": list(FILES), "properties": FILES | {"evidence": {"type": "string"}},
+    "type": "object", "required": list(FILES),
+    "properties": FILES | {"ranks": {"type": "integer"}, "seconds": {"type": "number"}},
 }}}}}  # fmt: skip
 
 
@@ -368,13 +184,13 @@ async def enter(
 async def upload(request):
     """The parts of an entry that came with a request, keywords for `rules.entry`. Raises Refused."""
     try:
-        async with request.form(max_files=3, max_fields=1, max_part_size=1000) as form:
+        async with request.form(max_files=3, max_fields=2, max_part_size=1000) as form:
             parts = form.multi_items()
             found = {}
             for name, value in parts:
-                if name not in (*FILES, "evidence") or name in found:
+                if name not in (*FILES, *EVIDENCE) or name in found:
                     raise Refused(
-                        f"the form has a part {name!r:.40} too many: it has {', '.join(FILES)}, and evidence."
+                        f"the form has a part {name!r:.40} too many: it has {', '.join((*FILES, *EVIDENCE))}."
                     )
                 found[name] = value if isinstance(value, str) else await value.read()
     except (MultiPartException, HTTPException) as error:
@@ -385,9 +201,8 @@ async def upload(request):
     for name in FILES:
         if not isinstance(found.get(name), bytes):
             raise Refused(f"the form has no file {name}: send the maps random and disjoint, and the notebook.")
-    evidence = found.pop("evidence", "")
-    evidence = evidence.decode(errors="replace") if isinstance(evidence, bytes) else evidence
-    return found | {"evidence": rules.evidence(evidence) if evidence.strip() else None}
+    evidence = [found.pop(name, "") for name in EVIDENCE]
+    return found | {"evidence": rules.evidence(*evidence)}
 
 
 @router.get("/entries", responses=FOR_GROUPS)
@@ -397,7 +212,7 @@ def history(group: Own, store: Board):
 
 
 @router.post("/entries/{entry}/choose", responses=FOR_GROUPS)
-def choose(entry: EntryId, group: Own, store: Board):
+def choose(entry: Number, group: Own, store: Board):
     """Let an entry count instead of the last one; until the deadline."""
     store.choose(group.id, entry)
     return one_of(store, group, entry)
@@ -547,10 +362,16 @@ def rescore(store: Board):
 
 
 @router.post("/entries/{entry}/withdraw", **FOR_INSTRUCTORS)
-def withdraw(entry: EntryId, body: Withdrawal, store: Board):
+def withdraw(entry: Number, body: Withdrawal, store: Board):
     """Take an entry out, for good, with a reason that its group sees."""
     store.withdraw(entry, body.reason)
     return {"entry": entry, "withdrawn": rules.line(body.reason, rules.LINE, "the reason")}
+
+
+@router.post("/groups/{group}/token", **FOR_INSTRUCTORS)
+def renew(group: Number, store: Board):
+    """A new token for a group that has lost its own, or from which it was stolen; the old one no longer holds."""
+    return {"group": group, "token": store.renew(group)}
 
 
 @router.post("/freeze", **FOR_INSTRUCTORS)
@@ -561,14 +382,14 @@ def freeze(body: Freezing, store: Board):
 
 
 @router.get("/entries/{entry}/notebook", response_class=Response, **FOR_INSTRUCTORS)
-def notebook(entry: EntryId, store: Board):
+def notebook(entry: Number, store: Board):
     """The notebook of an entry, as it came."""
     headers = {"Content-Disposition": f'attachment; filename="entry-{entry}.ipynb"'}
     return Response(store.file(entry, "notebook"), media_type="application/x-ipynb+json", headers=headers)
 
 
 @router.get("/entries/{entry}/verdict", **FOR_INSTRUCTORS)
-def verdict(entry: EntryId, store: Board):
+def verdict(entry: Number, store: Board):
     """What its verification found: each check, what is written out in its code, time and memory; part -> that."""
     return store.verdicts(entry)
 

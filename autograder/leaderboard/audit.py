@@ -55,6 +55,8 @@ def differing(store, lines):
         )
         if line.action == "joined":
             groups[group] = {**detail, "chosen": None}
+        elif line.action == "gave a new token":
+            groups[detail["group"]]["token"] = detail["token"]
         elif line.action == "chose":
             groups[group]["chosen"] = detail["entry"]
         elif line.action == "handed in":

@@ -107,6 +107,19 @@ def page(request, template, status=200, **values):
     return HTMLResponse(_templates().get_template(template).render(values), status)
 
 
+def are_asked(request):
+    """Whether a browser asks that shows the answer to a person."""
+    path = request.url.path.removeprefix(root_of(request))
+    return "text/html" in request.headers.get("accept", "") and not path.startswith("/api/")
+
+
+def problem(request, said, status, headers):
+    """The page that says what is wrong; it needs no database."""
+    response = page(request, "problem.html", status, name="The leaderboard", wrong=_said(said))
+    response.headers.update(headers or {})
+    return response
+
+
 def back(request, path, **query):
     """The answer to a form that has done what it should: the page `path`, by GET, so that a reload sends nothing."""
     query = f"?{urlencode(query)}" if query else ""
@@ -198,7 +211,7 @@ class Wall:
     def _focus(self, progress):
         rows = {split: self.standing.row(split, self.group) for split in scene.SPLITS}
         times = [at for lines in progress.values() for line in lines.values() for at, _ in line]
-        span = min(times), max(*times, min(self.standing.now, self.standing.deadline))
+        span = (min(times), max(*times, min(self.standing.now, self.standing.deadline))) if times else ()
         return Focus(
             said=self._said(rows),
             maps=self._maps(rows),
@@ -226,12 +239,12 @@ class Wall:
     def _maps(self, rows):
         """The ground truth, and the group's maps beside it."""
         truth = scene.load()[1]
-        shown = [(f"{self.root}/map/truth.png", "Ground truth", *_in_words(truth.tobytes(), "Ground truth", False))]
+        shown = [(f"{self.root}/map/truth.png", "Ground truth", *_in_words(truth.tobytes(), "Ground truth"))]
         blank = " The private part of the test is left blank until the deadline." * (self.standing.part == "public")
         for split, row in rows.items():
             if row:
                 drawn, name = self.map_at(row.entry, split), f"The map of {self.group} for the {split} split"
-                text, numbers = _in_words(drawn.tobytes(), name, True)
+                text, numbers = _in_words(drawn.tobytes(), name)
                 text += f" Of the scored pixels {100 * row.overall:.1f}% are right.{blank}"
                 shown.append((self.map_of(row, split), f"{split.capitalize()} split", text, numbers))
         return [dict(zip(("url", "caption", "text", "numbers"), each, strict=True)) for each in shown]
@@ -247,11 +260,10 @@ class Wall:
 
 
 @functools.lru_cache(maxsize=512)
-def _in_words(drawn, name, within):
-    """(text, numbers to lie over it) of a map, as bytes; within: numbers only where the ground truth has a class."""
+def _in_words(drawn, name):
+    """(text, numbers to lie over it) of a map, as bytes."""
     drawn = np.frombuffer(drawn, np.uint8).reshape(scene.SHAPE)
-    numbered = drawn * (scene.load()[1] > 0) if within else drawn
-    return pictures.map_text(drawn, name), pictures.map_numbers(numbered)
+    return pictures.map_text(drawn, name), pictures.map_numbers(drawn)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -320,7 +332,7 @@ def truth_picture():
 
 
 @router.get("/map/{entry}/{split}.png")
-def map_picture(request: Request, entry: api.EntryId, split: Literal[scene.SPLITS]):
+def map_picture(request: Request, entry: api.Number, split: Literal[scene.SPLITS]):
     """A map that is on the wall."""
     standing, _, maps, _ = latest(request.app)
     return _picture(map_of(request.app.state.store, standing, maps, entry, split), 600)
@@ -467,8 +479,8 @@ def _said(error):
 # -- the instructor
 
 
-def instructor_page(request, group=None, wrong=None, done=None, status=200):
-    """All that the instructor sets and sees. group: the number of the one whose entries are listed."""
+def instructor_page(request, group=None, wrong=None, done=None, status=200, token=None):
+    """All that the instructor sets and sees. group: number of the one whose entries are listed; token: its new one."""
     store = request.app.state.store
     settings, standing = store.settings(), latest(request.app)[0]
     lines = store.lines()
@@ -491,6 +503,7 @@ def instructor_page(request, group=None, wrong=None, done=None, status=200):
         lines=[(line, json.loads(line.detail)) for line in lines[: -LINES - 1 : -1]],
         faults=audit.broken(lines),
         shown=functools.partial(views.shown, time_zone=settings.time_zone),
+        token=token,
         wrong=wrong,
         done=done,
     )
@@ -553,6 +566,18 @@ def rescore(request: Request, visitor: api.Asks):
 def freeze(request: Request, visitor: api.Asks, frozen: Text = ""):
     """Let nothing come in, or again."""
     return changing(request, visitor, "freeze" if frozen else "open", lambda store: store.freeze(bool(frozen)))
+
+
+@router.post("/instructor/token")
+def new_token(request: Request, visitor: api.Asks, group: Annotated[int, Form()] = 0):
+    """A new token for a group: it is in this answer alone, and in no address."""
+    try:
+        api.instructor(visitor)
+        return instructor_page(request, group, token=request.app.state.store.renew(group))
+    except Refused as error:
+        if not visitor.instructor:
+            return for_nobody(request, "instructor", wrong=_said(error), status=error.status)
+        return instructor_page(request, wrong=_said(error), status=error.status)
 
 
 @router.post("/instructor/withdraw")

@@ -1,8 +1,8 @@
 """What a board keeps, in one database, and all that may be done to it: the only part that writes there.
 
 SQLite in a file of the board's folder (WAL, and on disk at each commit), or PostgreSQL by its URL. Changes come one
-after the other, each in a short transaction that locks the one row of `board`: limits hold however many ask at once,
-numbers have no gaps, and each change has its line in the log. Times are text in UTC, as `rules.written` has them.
+after the other, each in a short transaction that no other one overlaps: limits hold however many ask at once, numbers
+have no gaps, and each change has its line in the log. Times are text in UTC, as `rules.written` has them.
 """
 
 import contextlib
@@ -13,7 +13,6 @@ import hmac
 import json
 import secrets
 import threading
-from datetime import datetime
 from pathlib import Path
 
 import sqlalchemy as sql
@@ -28,6 +27,7 @@ from course.errors import Problem
 MIGRATIONS = Path(__file__).parent / "migrations"
 PATIENCE = 30  # seconds that one who writes waits for another
 TRIES = 3  # verifications of an entry that may end with the worker's own death
+PRIVATE_IS_OUT = "began to score the private part"  # a line of the log, from which on the deadline stays
 TOKEN = 24  # bytes: 192 bits, which nobody guesses
 
 metadata = MetaData()
@@ -42,7 +42,6 @@ board = Table(
     Column("time_zone", String, nullable=False),
     Column("frozen", Integer, nullable=False),
     Column("instructor", String, nullable=False),  # SHA-256 of the token
-    Column("file", Text, nullable=False),  # the settings that board.toml had when it was last read, as JSON
     Column("version", Integer, nullable=False),  # of what can be seen: one more with each change
 )
 groups = Table(
@@ -218,7 +217,7 @@ class Store:
             self.engine.connect().execution_options(writes=True) as connection,
             connection.begin(),
         ):
-            connection.execute(sql.select(board.c.id).with_for_update())
+            _one_at_a_time(connection)
             yield connection
 
     @contextlib.contextmanager
@@ -233,10 +232,9 @@ class Store:
                 else:
                     yield True
             return
-        number = int.from_bytes(hashlib.sha256(role.encode()).digest()[:4])
         with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             connection.detach()  # closed at the end, and the lock gone with it
-            yield connection.scalar(sql.select(sql.func.pg_try_advisory_lock(sql.cast(number, BigInteger))))
+            yield connection.scalar(sql.select(sql.func.pg_try_advisory_lock(_number(role))))
 
     # -- the board itself
 
@@ -250,7 +248,7 @@ class Store:
         except sql.exc.DatabaseError as error:
             raise Problem(f"the database cannot be used ({_reason(error)}): see that it is there and yours.") from error
         token = secrets.token_urlsafe(TOKEN)
-        values = _columns(settings) | {"instructor": hashed(token), "file": "{}", "version": 1, "id": 1, "frozen": 0}
+        values = _columns(settings) | {"instructor": hashed(token), "version": 1, "id": 1, "frozen": 0}
         with self.writing() as connection:
             if connection.scalar(sql.select(board.c.id)) is not None:
                 return None
@@ -282,23 +280,6 @@ class Store:
         """Change settings, a dict of some of them; returns the Settings. Raises Refused."""
         with self.writing() as connection:
             return _change(connection, changes, actor)
-
-    def take_file(self, values):
-        """Take what changed in board.toml since it was last read; returns the changed ones. Raises Refused.
-
-        values: all that it has. What the page changed since stays, unless it was changed in the file too.
-        """
-        plain = {key: value.isoformat() if isinstance(value, datetime) else value for key, value in values.items()}
-        with self.writing() as connection:
-            before = json.loads(connection.scalar(sql.select(board.c.file)))
-            changed = {key: value for key, value in plain.items() if before.get(key) != value}
-            if plain == before:
-                return {}
-            if "time_zone" in changed and "deadline" in plain:
-                changed["deadline"] = plain["deadline"]  # written in that zone
-            _change(connection, changed, "board.toml")
-            connection.execute(board.update().values(file=rules.canonical(plain)))
-            return changed
 
     def freeze(self, frozen):
         """Let nothing come in any more, or again."""
@@ -354,6 +335,16 @@ class Store:
         connection.execute(groups.insert().values(joined=rules.written(rules.now()), **values))
         note(connection, f"group {number}", "joined", name=name, token=hashed(token), hub=identity)
         return Group(number, name)
+
+    def renew(self, group):
+        """A new token for the group of this number, whose old one no longer holds. Raises Refused."""
+        token = secrets.token_urlsafe(TOKEN)
+        with self.writing() as connection:
+            row = groups.c.id == group
+            if not connection.execute(groups.update().where(row).values(token=hashed(token))).rowcount:
+                raise Refused(f"there is no group {group}.", 404)
+            note(connection, "instructor", "gave a new token", group=group, token=hashed(token))
+        return token
 
     def group_of(self, token):
         """The Group whose token this is, or None."""
@@ -522,16 +513,28 @@ class Store:
         return max(0, settings.per_day - today)
 
     def progress(self):
-        """(group, its name, received, split, overall) of each entry that is scored on the public part, in order."""
+        """(group's name, received, split, overall on the public part) of each entry that stands, in order.
+
+        That is, it was verified, or counts and was not refused: what nobody has looked at, nor will, is no progress.
+        """
         with self.reading() as connection:
+            part = rules.part(_settings(connection), rules.now())
             found = connection.execute(
-                sql.select(groups.c.id, groups.c.name, entries.c.received, scores.c.split, scores.c.numbers)
+                sql.select(groups.c.name, entries.c.id, entries.c.received, scores.c.split, scores.c.numbers)
                 .join_from(entries, groups)
                 .join(scores)
                 .where(entries.c.withdrawn.is_(None), scores.c.part == "public")
                 .order_by(entries.c.id)
             ).fetchall()
-        return [(*row[:4], json.loads(row.numbers)["overall"]) for row in found]
+            states = {}
+            for row in connection.execute(sql.select(verifications.c.entry, verifications.c.state)):
+                states.setdefault(row.entry, set()).add(row.state)
+            waiting = {each.id for each in _counting(connection, part) if each.state in ("waiting", "running")}
+        stands = {entry for entry, had in states.items() if "verified" in had} | waiting
+        stands -= {entry for entry, had in states.items() if had & {"refused", "flagged"}}
+        return [
+            (row.name, row.received, row.split, json.loads(row.numbers)["overall"]) for row in found if row.id in stands
+        ]
 
     def lines(self):
         """The log, a list of rows (n, time, actor, action, detail as JSON text, hash), the first line first."""
@@ -608,6 +611,8 @@ class Store:
         key = {"entry": entry, "part": part}
         rows = [key | {"split": split, "numbers": rules.canonical(each)} for split, each in numbers.items()]
         with self.writing() as connection:
+            if part == "private" and not _private_is_out(connection):
+                note(connection, "board", PRIVATE_IS_OUT)
             connection.execute(scores.delete().where(scores.c.entry == entry, scores.c.part == part))
             connection.execute(scores.insert(), rows)
 
@@ -714,6 +719,7 @@ def migrate(engine):
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
     with engine.connect().execution_options(writes=True) as connection, connection.begin():
+        _one_at_a_time(connection)
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
 
@@ -727,6 +733,17 @@ def _prepare_sqlite(connection, _):
 def _begin_sqlite(connection):
     writes = connection.get_execution_options().get("writes")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _one_at_a_time(connection):
+    """Wait until no other one writes: for SQLite the transaction itself does, see `_begin_sqlite`."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(sql.select(sql.func.pg_advisory_xact_lock(_number("writing"))))
+
+
+def _number(role):
+    """The number of a lock of PostgreSQL's."""
+    return sql.cast(int.from_bytes(hashlib.sha256(role.encode()).digest()[:4]), BigInteger)
 
 
 def _reason(error):
@@ -755,15 +772,18 @@ def _change(connection, changes, actor):
     after = rules.settings(before, changes)
     if after == before:
         return after
-    if after.deadline > before.deadline and connection.scalar(
-        sql.select(scores.c.entry).where(scores.c.part == "private").limit(1)
-    ):
+    if after.deadline > before.deadline and _private_is_out(connection):
         raise Refused("the private results are out, so the deadline can no longer be moved to a later time.", 409)
     connection.execute(board.update().values(_columns(after)))
     differs = [key for key, value in _columns(after).items() if value != _columns(before)[key]]
     note(connection, actor, "set", **{key: _told(after).get(key, "(not told)") for key in differs})
     _seen(connection)
     return after
+
+
+def _private_is_out(connection):
+    """Whether there ever was a private score: rescoring takes scores away, and the log keeps that they were there."""
+    return connection.scalar(sql.select(log.c.n).where(log.c.action == PRIVATE_IS_OUT).limit(1)) is not None
 
 
 def _seen(connection):

@@ -100,9 +100,12 @@ def _row(told):
 
 
 def progress(store):
-    """split -> group's name -> [(time of receipt, overall accuracy on the public part)], each better than the last."""
+    """split -> group's name -> [(time of receipt, overall accuracy on the public part)], each better than the last.
+
+    Of the entries that stand: see `Store.progress`.
+    """
     lines = {split: {} for split in scene.SPLITS}
-    for _, name, received, split, overall in store.progress():
+    for name, received, split, overall in store.progress():
         line = lines[split].setdefault(name, [])
         if not line or overall > line[-1][1]:
             line.append((rules.moment(received), overall))
@@ -112,13 +115,15 @@ def progress(store):
 def map_of(store, entry, split, part):
     """The map of an entry that counts, as everybody may see it: uint8, shape (145, 145).
 
-    Before the deadline the private part of the test is 0: beside the truth a map would show how right it is there.
-    Raises Refused.
+    Pixels without a class are 0, as in the ground truth beside it. So is, before the deadline, the private part of the
+    test: beside the truth a map would show how right it is there. Raises Refused.
     """
     if split not in scene.SPLITS:
         raise Refused(f"there is no split {split!r:.40}.", 404)
-    label_map = score.read_map(store.maps(entry, part)[split])
-    return label_map if part == "private" else np.where(scene.split(split).grid == scene.PRIVATE, 0, label_map)
+    shown = scene.load()[1] > 0
+    if part == "public":
+        shown = shown & (scene.split(split).grid != scene.PRIVATE)
+    return np.where(shown, score.read_map(store.maps(entry, part)[split]), 0).astype(np.uint8)
 
 
 @dataclasses.dataclass(frozen=True)

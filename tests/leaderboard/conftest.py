@@ -16,7 +16,7 @@ import sqlalchemy as sql
 import uvicorn
 from nbformat.v4 import new_code_cell, new_notebook
 
-from autograder.leaderboard import api, rules
+from autograder.leaderboard import app, rules
 from autograder.leaderboard import store as stores
 from course import scene
 
@@ -120,14 +120,14 @@ class Board:
         """The header of the instructor."""
         return {"Authorization": f"Bearer {self.store.token}"}
 
-    def enter(self, group, key=None, evidence=None, **content):
+    def enter(self, group, key=None, ranks=None, seconds=None, **content):
         """The answer to an entry of the group with this header."""
         content = content or files()
         return self.client.post(
             "/api/entries",
             headers={"Idempotency-Key": key or f"key-{next(NUMBERS)}"} | group,
             files={name: (name, file) for name, file in content.items()},
-            data={"evidence": evidence} if evidence else None,
+            data={name: value for name, value in (("ranks", ranks), ("seconds", seconds)) if value is not None},
         )
 
 
@@ -149,7 +149,7 @@ def answering(app):
 def served(folder, store):
     """A Board that answers, without workers."""
     with (
-        answering(api.make_app(api.Config(folder, store))) as address,
+        answering(app.make_app(app.Config(folder, store))) as address,
         httpx.Client(base_url=address, trust_env=False, timeout=30) as client,
     ):
         yield Board(store, address, client)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
 
-from autograder.leaderboard import api, worker
+from autograder.leaderboard import app, worker
 from autograder.leaderboard import store as stores
 from course import scene
 from tests.leaderboard import conftest
@@ -22,7 +22,7 @@ from tests.leaderboard.conftest import CODE, answering, files, pass_deadline
 
 def test_a_group_joins_hands_in_chooses_and_sees_how_far_it_is(board):
     group = board.join("Ada")
-    got = board.enter(group, evidence='{"ranks": 4, "seconds": 12.5}')
+    got = board.enter(group, ranks=4, seconds=12.5)
     assert got.status_code == 201, got.text
     first = got.json()
     assert first["counts"] and first["scores"] is None and first["evidence"] == {"ranks": 4, "seconds": 12.5}
@@ -114,8 +114,12 @@ def test_the_instructor_sets_withdraws_freezes_rescores_exports_and_reads_the_lo
         "two groups, one notebook"
     )
     assert ask("POST", "rescore").status_code == 202
+    token = ask("POST", "groups/1/token").json()["token"]
+    assert board.client.get("/api/entries", headers=group).status_code == 401
+    assert board.client.get("/api/entries", headers={"Authorization": f"Bearer {token}"}).status_code == 200
     actions = [line["action"] for line in ask("GET", "audit").json()["lines"]]
-    assert actions == ["opened", "joined", "handed in", "set", "frozen", "joined", "withdrew", "rescored"]
+    assert actions == ["opened", "joined", "handed in", "set", "frozen", "joined", "withdrew", "rescored",
+                       "gave a new token"]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -166,7 +170,7 @@ def test_events_tell_each_who_listens_when_there_is_something_new(board):
 
 
 def test_it_serves_below_a_path_too(small, tmp_path):
-    with answering(api.make_app(api.Config(tmp_path, small, prefix="/services/board"))) as address:
+    with answering(app.make_app(app.Config(tmp_path, small, prefix="/services/board"))) as address:
         assert httpx.get(f"{address}/services/board/api/standing", trust_env=False).status_code == 200
 
 

@@ -141,9 +141,17 @@ def test_a_notebook_that_is_none_or_too_large(board, group, notebook, status):
     refused(board.enter(group, **files(notebook=notebook)), status, "the notebook")
 
 
-@pytest.mark.parametrize("evidence", ["4", "{", '{"ranks": 1e400, "seconds": 1}', '{"ranks": -1, "seconds": 1}', *SQL])
-def test_evidence_that_is_none(board, group, evidence):
-    refused(board.enter(group, evidence=evidence), 422, "the evidence is JSON as")
+NUMBERS = ["", "x", "0", "-1", "nan", "inf", "1e400", "9" * 900, "1 2", *SQL]
+
+
+@pytest.mark.parametrize("wrong", NUMBERS)
+def test_ranks_or_seconds_that_are_no_number(board, group, wrong):
+    refused(board.enter(group, ranks=wrong, seconds=1), 422, "ranks and seconds are two numbers")
+    refused(board.enter(group, ranks=4, seconds=wrong), 422, "ranks and seconds are two numbers")
+
+
+def test_a_file_in_place_of_a_number(board, group):
+    refused(board.enter(group, **files(ranks=b"\xff", seconds=b"1")), 422, "ranks and seconds are two numbers")
 
 
 def raw(board, head, chunks, limit=60):
@@ -183,6 +191,19 @@ def test_a_gigabyte_is_not_read(board, group, path):
     got, sent = raw(board, f"{head}Transfer-Encoding: chunked\r\n\r\n", framed)
     assert sent < 2**28 and ("413" in got[:20] or not got)
     assert board.client.get("/api/standing").status_code == 200
+
+
+def test_who_sends_too_much_to_its_end_is_told_so(board, group):
+    """A browser reads no answer before it has sent all, and none where the connection was reset."""
+    head = f"POST /api/entries HTTP/1.1\r\nHost: x\r\nAuthorization: {group['Authorization']}\r\nIdempotency-Key: k\r\n"
+    chunk = b"x" * 2**20
+    got, sent = raw(board, f"{head}Content-Length: {20 * 2**20}\r\n\r\n", [chunk] * 20)
+    assert sent == 20 * 2**20 and got.startswith("HTTP/1.1 413") and "clear the notebook's outputs" in got
+    head += "Content-Type: multipart/form-data; boundary=b\r\n"
+    started = b'--b\r\nContent-Disposition: form-data; name="notebook"; filename="n"\r\n\r\n'
+    framed = [b"%x\r\n%s\r\n" % (len(each), each) for each in (started, *[chunk] * 20)]
+    got, sent = raw(board, f"{head}Transfer-Encoding: chunked\r\n\r\n", [*framed, b"0\r\n\r\n"])
+    assert sent == sum(map(len, framed)) + 5 and got.startswith("HTTP/1.1 413")
 
 
 def assert_said_413(board, head):
@@ -309,7 +330,7 @@ def test_a_form_with_other_parts(board, group):
     refused(send([*made[:2], ("other", ("x", b"x"))]), 422, "too many")
     refused(send([*made[:2], made[0]]), 422, "too many")
     refused(send([*made, made[0]]), 400, "form cannot be read")
-    refused(send(made, data={"evidence": "x" * 2000}), 400, "form cannot be read")
+    refused(send(made, data={"ranks": "x" * 2000}), 400, "form cannot be read")
     refused(send(made[1:], data={"random": "text"}), 422, "has no file random")
     refused(send(None, data={"random": "x"}), 422, "has no file")
     for body, kind in ((b"x", "multipart/form-data"), (b"x", "multipart/form-data; boundary=b"), (b"", "text/plain")):

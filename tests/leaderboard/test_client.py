@@ -9,7 +9,7 @@ import pytest
 
 from autograder.leaderboard import worker
 from course import board as client
-from course import work
+from course import scene, work
 from course.errors import Problem
 from tests.leaderboard.conftest import CODE, NOTEBOOK, has, label_map, pass_deadline
 
@@ -30,7 +30,7 @@ def home(tmp_path, monkeypatch):
 
 @pytest.fixture
 def maps():
-    return {split: label_map(0.1) for split in client.SPLITS}
+    return {split: label_map(0.1) for split in scene.SPLITS}
 
 
 def test_a_group_joins_submits_chooses_and_looks_from_the_lab(board, home, maps, capsys):
@@ -121,7 +121,7 @@ def test_what_cannot_be_handed_in_is_said_before_anything_is_sent(board, home, m
             client.submit(wrong)
     with pytest.raises(Problem, match="there is no lab 77"):
         client.submit(maps, 77)
-    with pytest.raises(Problem, match="the evidence is JSON"):
+    with pytest.raises(Problem, match="ranks and seconds are two numbers"):
         client.submit(maps, ranks=0, seconds=1)
     for number in ("1", 0, True, 1.0):
         with pytest.raises(Problem, match="named by its number"):

@@ -185,6 +185,54 @@ def test_settings_are_read_again_when_the_file_changes_and_only_where_they_make_
     assert status == 1 and "cannot be read as TOML" in said
 
 
+def test_what_the_page_sets_is_in_the_file_too_and_what_the_file_says_besides_stays(start, tmp_path, code):
+    running, toml = start(tmp_path), tmp_path / "board.toml"
+    code(tmp_path)
+    token = {"Authorization": f"Bearer {(tmp_path / 'instructor-token').read_text().strip()}"}
+    toml.write_text("# mine\n" + toml.read_text())
+    running.client.put("/api/settings", json={"per_day": 7, "name": 'A "board"'}, headers=token)
+    wait_for(lambda: "per_day = 7" in toml.read_text() and toml.stat().st_mode & 0o777 == 0o600)
+    running.end(signal.SIGKILL)
+    toml.write_text("# mine\n" + toml.read_text().replace("per_day = 7", "per_day = 8"))
+    running = start(tmp_path)
+    said = running.client.get("/api/settings", headers=token).json()
+    assert "Taken from board.toml: per_day." in running.said and (said["per_day"], said["name"]) == (8, 'A "board"')
+    assert toml.read_text().startswith("# mine")
+    toml.unlink()
+    running.end(signal.SIGTERM)
+    running = start(tmp_path)
+    assert running.client.get("/api/settings", headers=token).json() == said and "per_day = 8" in toml.read_text()
+
+
+def test_a_second_machine_on_the_same_postgresql_shows_the_same_board_and_goes_on_alone(
+    start, tmp_path, postgres, code
+):
+    first = start(tmp_path / "one", "--db", postgres)
+    code(tmp_path / "one")
+    second = start(tmp_path / "two", "--db", postgres)
+    assert (tmp_path / "two" / "board.toml").read_text() == (tmp_path / "one" / "board.toml").read_text()
+    assert (
+        "is in the folder in which the board was made" in second.said
+        and not (tmp_path / "two/instructor-token").exists()
+    )
+    token = {"Authorization": f"Bearer {(tmp_path / 'one' / 'instructor-token').read_text().strip()}"}
+    group = first.board.join("Ada")
+    number = second.board.enter(group).json()["id"]
+    assert [entry["id"] for entry in first.client.get("/api/entries", headers=group).json()["entries"]] == [number]
+    assert second.client.put("/api/settings", json={"per_day": 9}, headers=token).status_code == 200
+    wait_for(lambda: all("per_day = 9" in (tmp_path / each / "board.toml").read_text() for each in ("one", "two")))
+    first.end(signal.SIGKILL)
+    second.board.enter(group)
+    rows = wait_for(lambda: ranked(second, 1))
+    assert rows[0]["entry"] == number + 1 and second.end(signal.SIGTERM) == (0, [])
+
+
+def test_an_instructors_token_that_a_person_wrote_is_long_enough(tmp_path):
+    (tmp_path / "instructor-token").write_text("secret\n")
+    status, said = board(tmp_path, "--port", "0")
+    assert status == 1 and "has 6 characters: write at least 20" in said
+
+
 @pytest.fixture
 def past(tmp_path):
     """The folder of a board on which something has happened."""
@@ -207,7 +255,7 @@ def test_a_backup_is_one_file_from_which_all_comes_back(start, past, tmp_path):
     assert not (past / "backups" / "x").exists() and board("backup", past, made)[0] == 1
     head = re.search("hash is ([0-9a-f]{64})", said)[1]
     status, said = board("restore", tmp_path / "again", made)
-    assert status == 0 and head in said, said
+    assert status == 0 and head in said and "The instructor's token" in said, said
     status, said = board("audit", tmp_path / "again", "--receipt", head)
     assert status == 0 and "Nothing in the log was changed" in said
     for folder in (past, tmp_path / "again"):
@@ -216,7 +264,9 @@ def test_a_backup_is_one_file_from_which_all_comes_back(start, past, tmp_path):
     status, said = board("restore", tmp_path / "again", made)
     assert status == 1 and "there is a board already" in said
     running = start(tmp_path / "again")  # its settings are as they were, and there is a new token
-    assert running.client.get("/api/standing").json()["name"] == "Test" and "The instructor's token" in running.said
+    assert running.client.get("/api/standing").json()["name"] == "Test"
+    token = (tmp_path / "again" / "instructor-token").read_text().strip()
+    assert running.client.get("/api/audit", headers={"Authorization": f"Bearer {token}"}).status_code == 200
 
 
 def test_a_backup_goes_into_postgresql_and_back(past, tmp_path, postgres):
@@ -227,8 +277,9 @@ def test_a_backup_goes_into_postgresql_and_back(past, tmp_path, postgres):
     dumps = []
     for name in ("one", "two"):
         with contextlib.closing(sqlite3.connect(tmp_path / f"{name}.sqlite")) as connection:
-            dumps.append(sorted(connection.iterdump()))
-    assert dumps[0] == dumps[1]
+            dumps.append(sorted(line for line in connection.iterdump() if 'INTO "board"' not in line))
+    added = set(dumps[1]) - set(dumps[0])  # who restores gets a token of the instructor's
+    assert set(dumps[0]) < set(dumps[1]) and len(added) == 1 and "new instructor" in added.pop()
 
 
 def test_a_changed_past_is_said_with_exit_status_1(past):

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 from starlette.testclient import TestClient
 
-from autograder.leaderboard import api, pages, pictures, rules, views
+from autograder.leaderboard import api, app, pages, pictures, rules, views
 from course import scene
 from tests.leaderboard.walls import CODE, NOTEBOOK, Board, entry, label_map, numbers
 
@@ -205,7 +205,7 @@ def test_two_hundred_groups_come_in_pages_and_a_chosen_one_is_on_its_page(many):
     assert len(client.get("/").content) < 100_000
 
 
-def test_before_the_deadline_maps_show_no_private_pixel_and_after_it_all(tmp_path):
+def test_before_the_deadline_maps_show_no_private_pixel_and_after_it_all_that_have_a_class(tmp_path):
     board = Board(tmp_path, ["Alone"])
     board.store.accept(1, "k", entry(1))
     board.score()
@@ -217,6 +217,7 @@ def test_before_the_deadline_maps_show_no_private_pixel_and_after_it_all(tmp_pat
             shown = np.array(Image.open(io.BytesIO(answer.content)))
             hidden = (scene.split(split).grid == scene.PRIVATE) & (part == "public")
             assert hidden.any() == (part == "public")
+            hidden |= scene.load()[1] == 0
             assert np.array_equal(shown, np.where(hidden, 0, label_map(1, wrong)))
         if part == "public":
             board.store.change({"deadline": "2026-01-01T00:00:00"})
@@ -258,8 +259,8 @@ def test_static_files_are_those_of_the_list_alone(asking):
 
 
 def test_all_is_below_the_path_that_a_hub_gives_the_board(three):
-    app = api.make_app(api.Config(three.folder, three.store, prefix="/services/board"))
-    client = TestClient(app, headers=HERE, follow_redirects=False)
+    below = app.make_app(app.Config(three.folder, three.store, prefix="/services/board"))
+    client = TestClient(below, headers=HERE, follow_redirects=False)
     page = read(client.get("/services/board/"))
     for _, attributes in page.tags:
         for name in ("src", "href", "action", "hx-get", "data-events"):
@@ -295,7 +296,9 @@ def test_only_a_token_of_the_board_logs_in(three, asking):
 def upload(client, path="/group/hand-in?key=a", seed=7, **changes):
     sent = entry(seed)
     files = {"random": sent.random, "disjoint": sent.disjoint, "notebook": NOTEBOOK} | changes
-    return client.post(path, files={name: (name, content) for name, content in files.items()}, data={"evidence": ""})
+    return client.post(
+        path, files={name: (name, content) for name, content in files.items()}, data={"ranks": "", "seconds": ""}
+    )
 
 
 def test_a_form_hands_in_once_however_often_it_is_sent(tmp_path):
@@ -418,16 +421,75 @@ def test_the_deadline_is_seen_at_once_although_nothing_else_has_changed(tmp_path
     assert "The deadline has passed" in client.get("/").text
 
 
-def test_progress_is_told_in_words(three):
-    lines = views.progress(three.store)["disjoint"]
+def test_progress_is_told_in_words(tmp_path):
+    board = Board(tmp_path, [NASTY[:40], "Other"])
+    for group, key, wrong in ((1, "a", 0.5), (2, "b", 0.4), (1, "c", 0.2)):
+        board.store.accept(group, key, entry(1, (wrong, wrong)))
+        board.score()
+        board.verify("verified")
+    lines = views.progress(board.store)["disjoint"]
     chart = pictures.progress(lines, "disjoint", NASTY[:40], lambda time: "that day")
     first, last = (value for _, value in lines[NASTY[:40]])
-    assert f"rose from {100 * first:.1f}% to {100 * last:.1f}%, by 1 step." in chart.text and "3 groups" in chart.text
-    assert html.escape(chart.text) in html.unescape(chart.svg).replace(
-        NASTY[:40], html.escape(NASTY[:40])
-    ) or chart.text in html.unescape(chart.svg)
-    assert "<img" not in chart.svg
+    assert f"rose from {100 * first:.1f}% to {100 * last:.1f}%, by 1 step." in chart.text and "2 groups" in chart.text
+    assert chart.text in html.unescape(chart.svg) and "<img" not in chart.svg
     assert "No entry" in pictures.progress({}, "random", None, str).text
+
+
+def test_what_was_refused_or_left_before_anybody_looked_at_it_is_no_progress(tmp_path):
+    """Else a truth that was uploaded once would stand at 100% for good."""
+    board = Board(tmp_path, ["Honest", "Caught", "In passing"])
+    for group, key, wrong in ((1, "a", 0.3), (2, "b", 0.0), (3, "c", 0.0), (3, "d", 0.4)):
+        board.store.accept(group, key, entry(1, (wrong, wrong)))
+    board.score()
+    lines = views.progress(board.store)["random"]
+    assert set(lines) == {"Honest", "Caught", "In passing"} and len(lines["In passing"]) == 1
+    board.verify("verified", "refused", "verified")
+    lines = views.progress(board.store)["random"]
+    assert set(lines) == {"Honest", "In passing"} and all(value < 0.9 for line in lines.values() for _, value in line)
+    page = read(TestClient(board.app()).get("/?group=Caught"))
+    assert "100.0" not in page.text.split("In words")[1] and "the best accuracy" in page.text
+
+
+def test_a_board_on_which_all_were_refused_has_a_wall(tmp_path):
+    board = Board(tmp_path, ["Alone"])
+    board.store.accept(1, "k", entry(1))
+    board.score()
+    board.verify("flagged")
+    page = read(TestClient(board.app()).get("/"))
+    assert "to be looked at" in page.text and page.text.count("No entry on the") == 2
+
+
+def test_who_asks_with_a_browser_gets_a_page_on_what_is_wrong(three, asking):
+    own, browser = logged_in(three, three.tokens["Ähren"]), {"Accept": "text/html,*/*;q=0.8"}
+    too_large = b"x" * (app.LARGEST + 1)
+    for client, method, path, options, status, words in (
+        (asking, "GET", "/nothing", {}, 404, "There is nothing at this address."),
+        (asking, "PUT", "/join", {}, 405, "This address does not take such a request."),
+        (asking, "GET", "/map/99/random.png", {}, 404, "There is no such map on the wall."),
+        (own, "POST", "/group/hand-in?key=a", {"content": too_large}, 413, "The request has more than 6,291,456 bytes"),
+        (own, "POST", "/group/choose", {"data": {"entry": "x"}}, 422, "Entry: input should be a valid integer"),
+        (own, "POST", "/join", {"headers": {"Origin": "http://evil.example"}}, 403, "came from another site"),
+    ):
+        headers = browser | options.pop("headers", {})
+        answer = client.request(method, path, headers=headers, **options)
+        assert words in read(answer, status).text and answer.headers["content-type"].startswith("text/html")
+    for path, accept in (("/api/nothing", browser), ("/nothing", {"Accept": "image/png"}), ("/nothing", {})):
+        assert asking.get(path, headers=accept).json() == {"detail": "there is nothing at this address."}
+
+
+def test_a_group_gets_a_new_token_from_the_instructor_and_the_old_one_is_worth_nothing(tmp_path):
+    board = Board(tmp_path, ["Robbed", "Other"])
+    old, client = board.tokens["Robbed"], logged_in(board, board.instructor)
+    read(logged_in(board, board.tokens["Other"]).post("/instructor/token", data={"group": 1}), 403)
+    assert board.store.group_of(old).name == "Robbed"
+    assert read(client.get("/instructor?group=1")).all("form", action="/instructor/token")
+    answer = client.post("/instructor/token", data={"group": 1})
+    new = re.search(r'class="token">([\w-]{32})<', answer.text)[1]
+    assert "The new token of Robbed, shown this once" in read(answer).text
+    assert board.store.group_of(new).name == "Robbed" and board.store.group_of(old) is None
+    assert new not in client.get("/instructor?group=1").text
+    assert "Log in with your group’s token" in read(logged_in(board, old).get("/group")).text
+    assert "There is no group 9" in read(client.post("/instructor/token", data={"group": 9}), 404).text
 
 
 @pytest.mark.parametrize("values", [[], [0.5], [0.999, 1.0], [0.0, 1.0], [0.004, 0.016], [0.61, 0.87]])

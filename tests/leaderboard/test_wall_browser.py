@@ -199,7 +199,7 @@ def test_a_reader_that_does_not_see_finds_tables_landmarks_and_names(chromium, s
                 assert words in tree, (width, words)
             assert tree.count("- rowheader") >= 2 * pages.ROWS
             assert re.search(r'rowheader "Rank Zero"', tree) and 'img "Ground truth: 10,249 pixels have a class' in tree
-            assert 'img "The disjoint split, 12 groups: the best accuracy is' in tree
+            assert 'img "The disjoint split, 11 groups: the best accuracy is' in tree
 
 
 def test_each_group_is_shown_in_turn_until_one_says_stop(chromium, server):
@@ -253,6 +253,18 @@ def test_a_group_joins_hands_in_and_chooses_without_any_script(chromium, server,
         page.locator("#choose-group").select_option("Group 4")
         page.click("#choose-show")
         assert page.locator("#focus h2").inner_text() == "Group 4" and not page.said
+
+
+def test_who_uploads_too_much_reads_why_it_was_not_taken(chromium, server, board, tmp_path):
+    large = tmp_path / "notebook.ipynb"
+    large.write_bytes(b" " * 30_000_000)
+    with page_of(chromium, server, 1280, 900, token=board.tokens["Group 12"]) as page:
+        page.goto(f"{server.url}/group")
+        for name in ("random", "disjoint", "notebook"):
+            page.set_input_files(f"[name={name}]", large)
+        page.click("main button >> text='Hand in'")
+        assert "clear the notebook's outputs" in page.locator("[role=alert]").inner_text()
+        assert len(page.said) == 1 and "413" in page.said[0]
 
 
 def test_the_instructor_works_by_forms(chromium, server, board):

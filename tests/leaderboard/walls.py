@@ -8,7 +8,7 @@ import nbformat
 import numpy as np
 from scipy import ndimage
 
-from autograder.leaderboard import api, rules, worker
+from autograder.leaderboard import app, rules, worker
 from autograder.leaderboard.store import Store
 from course import scene, score
 
@@ -50,7 +50,7 @@ class Board:
             self.join(name)
 
     def app(self):
-        return api.make_app(api.Config(self.folder, self.store))
+        return app.make_app(app.Config(self.folder, self.store))
 
     def join(self, name):
         """The Group of this name, which joins."""
