@@ -1,12 +1,12 @@
 """Hand in to the competition's leaderboard from the lab: one line each.
 
-    board.join("http://address:8000", "Our name", "code")     # once a group; says the token for its other members
+    board.join("http://address:8000", "Our name", "code")     # once a group; its token is for its other members
     board.submit(entry, "09-competition")                       # entry: {"random": map, "disjoint": map}
     board.history()
     board.choose(3)                                             # this entry is to count, not the last one
 
-Reads the lab's notebook and asks the board; writes `work/.board.json`, in which the token is kept. What was sent twice,
-also by a line that broke, is one entry.
+Reads the lab's notebook and asks the board; writes `work/board.json`, in which the token is kept, and shows it nowhere,
+since what a cell shows is saved with the notebook. What was sent twice, also by a line that broke, is one entry.
 """
 
 import contextlib
@@ -49,18 +49,33 @@ def join(url, name=None, code=None, token=None):
     if urllib.parse.urlsplit(url).scheme not in ("http", "https"):
         raise Problem(f"{url} is no address of a board; one begins with http:// or https://.")
     if token is not None:
-        ask({"url": url, "token": token}, "GET", "/api/entries")
-        remember({"url": url, "token": token})
-        print("You hand in with the token of your group now.")
+        known = {"url": url, "token": token}
+        group = ask(known, "GET", "/api/entries")["group"]
+        remember(known)
+        print(f"You hand in for the group {group} now.")
         return
     if name is None or code is None:
         raise Problem('say your name and the code: board.join("http://...", "Our name", "code"), or token="...".')
+    if group := joined(url):
+        if " ".join(name.split()).casefold() != group.casefold():
+            raise Problem(f"you are in the group {group} already: to join as another one, delete {place()} first.")
+        print(f"You are the group {group} already.")
+        return
     got = ask({"url": url}, "POST", "/api/groups", json.dumps({"name": name, "code": code}).encode())
     remember({"url": url, "token": got["token"]})
     print(
-        f"You are the group {got['name']}. Others of it write: board.join({url!r}, token={got['token']!r})\n"
-        "Who has this token hands in for you. It is not shown again."
+        f"You are the group {got['name']}. Its token is in {place()}, for the others of your group alone, who write\n"
+        f'board.join({url!r}, token="..."): who has it hands in for you.'
     )
+
+
+def joined(url):
+    """The name of the group by whose token this copy of the course hands in there, or None."""
+    with contextlib.suppress(Problem):
+        known = remembered()
+        if known["url"] == url:
+            return ask(known, "GET", "/api/entries")["group"]
+    return None
 
 
 def submit(maps, lab="09-competition", ranks=None, seconds=None):
@@ -92,7 +107,8 @@ def submit(maps, lab="09-competition", ranks=None, seconds=None):
 def history():
     """Show what your group handed in, newest first."""
     got = ask(remembered(), "GET", "/api/entries")
-    print(f"{len(got['entries'])} entries; {got['left_today']} more can be handed in today.")
+    count = len(got["entries"])
+    print(f"{count} entr{'y' if count == 1 else 'ies'}; {got['left_today']} more can be handed in today.")
     for entry in got["entries"]:
         print(line(entry))
 
@@ -116,7 +132,7 @@ def line(entry):
     if entry["counts"]:
         said.append("counts, as you chose" if entry["chosen"] else "counts")
     verification = entry["verification"]
-    said.append(" ".join(filter(None, (STATES[verification["state"]], verification["said"]))))
+    said.append(": ".join(filter(None, (STATES[verification["state"]], verification["said"]))))
     return "  ".join(filter(None, said))
 
 
@@ -199,7 +215,7 @@ def said(error):
 
 def place():
     """The file that knows the board and the token of your group."""
-    return work.HOME / "work" / ".board.json"
+    return work.HOME / "work" / "board.json"
 
 
 def remember(known):

@@ -59,7 +59,9 @@ def by_token(request):
         return Visitor(instructor=True)
     group = store.group_of(token)
     if group is None and scheme.lower() == "bearer" and request.app.state.config.hub is None:  # it may be the Hub's
-        raise Refused("the token is not one of this board: use the one that your group got when it joined.", 401)
+        raise Refused(
+            "the token is not one of this board: use your group's, or ask your instructor for a new one.", 401
+        )
     return Visitor(group) if group else None
 
 
@@ -208,7 +210,8 @@ async def upload(request):
 @router.get("/entries", responses=FOR_GROUPS)
 def history(group: Own, store: Board):
     """What the group handed in, newest first, and how much it may still hand in today."""
-    return {"entries": [told(past) for past in store.history(group.id)], "left_today": store.left_today(group.id)}
+    entries = [told(past) for past in store.history(group.id)]
+    return {"group": group.name, "entries": entries, "left_today": store.left_today(group.id)}
 
 
 @router.post("/entries/{entry}/choose", responses=FOR_GROUPS)

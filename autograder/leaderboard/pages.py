@@ -115,7 +115,7 @@ def are_asked(request):
 
 def problem(request, said, status, headers):
     """The page that says what is wrong; it needs no database."""
-    response = page(request, "problem.html", status, name="The leaderboard", wrong=_said(said))
+    response = page(request, "problem.html", status, name="The leaderboard", here=None, said=_said(said))
     response.headers.update(headers or {})
     return response
 

@@ -1070,10 +1070,11 @@ for name in scene.SPLITS:
 #
 # ### Your class's board
 #
-# Where your class has a leaderboard, your instructor tells you its address and a code. One of your group joins, and from
-# then on the line below hands in your two maps with this notebook as it is saved. The board scores them on the public
-# part and runs your `classify` again, on this scene and on altered ones. `board.history()` lists what you handed in, and
-# `board.choose(3)` lets entry 3 count instead of the last one.
+# Where your class has a leaderboard, your instructor tells you its address and a code. One of your group joins, and
+# gives the others the token that is then in `work/board.json`. From then on the line below hands in your two maps with
+# this notebook as it is saved. The board scores them on the public part and runs your `classify` again, on this scene
+# and on altered ones. `board.history()` lists what you handed in, and `board.choose(3)` lets entry 3 count instead of the
+# last one.
 
 # %% measure board
 # For show: hand in to your class's board, as often a day as it allows. Join once, then write True.

@@ -36,9 +36,9 @@ def maps():
 def test_a_group_joins_submits_chooses_and_looks_from_the_lab(board, home, maps, capsys):
     client.join(board.url, "Ada", CODE)
     said = capsys.readouterr().out
-    token = json.loads((home / "work" / ".board.json").read_text())["token"]
-    assert "You are the group Ada" in said and token in said
-    assert (home / "work" / ".board.json").stat().st_mode & 0o777 == 0o600
+    token = json.loads((home / "work" / "board.json").read_text())["token"]
+    assert "You are the group Ada" in said and token not in said, "it would be saved with the notebook, and handed in"
+    assert (home / "work" / "board.json").stat().st_mode & 0o777 == 0o600
     assert client.submit(maps, ranks=4, seconds=12.5) == 1 and "Entry 1 is on the board" in capsys.readouterr().out
     assert client.submit(maps | {"random": label_map(0.2)}, "9") == 2
     client.choose(1)
@@ -58,9 +58,21 @@ def test_the_same_submitted_twice_is_one_entry(board, home, maps):
     assert client.submit(maps) == client.submit(maps) == 1 and has(board.store)["entries"] == 1
 
 
+def test_joining_again_is_no_second_group_and_loses_no_token(board, home, maps, capsys):
+    for name in ("Ada", " ada"):
+        client.join(board.url, name, CODE)
+    assert "You are the group Ada already." in capsys.readouterr().out and has(board.store)["groups"] == 1
+    with pytest.raises(Problem, match=r"in the group Ada already: .* delete .*board\.json first"):
+        client.join(board.url, "Bob", CODE)
+    board.store.renew(1)
+    client.join(board.url, "Bob", CODE)  # what was known is worth nothing now
+    assert client.submit(maps) == 1 and board.store.history(2)
+
+
 def test_another_member_uses_the_token_of_the_group(board, home, maps, capsys):
     token = board.join("Ada")["Authorization"].removeprefix("Bearer ")
     client.join(board.url + "/", token=token)
+    assert "You hand in for the group Ada now." in capsys.readouterr().out
     assert client.submit(maps) == 1 and board.store.history(1)
     with pytest.raises(Problem, match="not one of this board"):
         client.join(board.url, token="wrong")
