@@ -233,8 +233,11 @@ class Store:
                     yield True
             return
         with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            connection.detach()  # closed at the end, and the lock gone with it
-            yield connection.scalar(sql.select(sql.func.pg_try_advisory_lock(_number(role))))
+            connection.detach()  # closed at the end, however that comes, and the lock gone with it some time later
+            alone = connection.scalar(sql.select(sql.func.pg_try_advisory_lock(_number(role))))
+            yield alone
+            if alone:
+                connection.execute(sql.select(sql.func.pg_advisory_unlock(_number(role))))
 
     # -- the board itself
 
