@@ -14,16 +14,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import TimeoutError, sync_playwright
 
-CHROMIUM = "/usr/bin/chromium"
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+from autograder.bench.board import CHROMIUM, FLAGS
+
 PATIENCE = 90_000  # ms; a loaded machine is slow, and nothing here is a measurement
 
 
