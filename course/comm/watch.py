@@ -41,6 +41,7 @@ class Peer:
     def __init__(self, rank, engine):
         self.rank, self.engine = rank, engine
         self.connection = self.pid = self.address = None
+        self.has_met = False  # the others: it takes the function now
         self.waits = None  # (version, pending, place, since) of the wait that it told of and is still in
         self.begun = []  # what it has begun besides
         self.still = None  # (question, version): what it said last when asked whether it still waits
@@ -236,7 +237,7 @@ class Watch:
             self.note(peer, kind, *content)
 
     def has_come(self, connection, rank, pid, address):
-        """A rank is here; when all are, they begin."""
+        """A rank is here; when all are, they may meet."""
         peer = self.peers[rank]
         peer.connection, peer.pid, peer.address = connection, pid, address
         if all(peer.connection for peer in self.peers):
@@ -245,10 +246,13 @@ class Watch:
             origin = self.began if self.engines.on_this_machine else None  # other machines have other clocks
             for peer in self.peers:
                 peer.say("begin", addresses, self.number, origin, self.faults)
-            for peer in self.peers:  # a carrier's ranks may have to meet before one of them reads on
-                with contextlib.suppress(OSError):  # it has ended; its connection says so
-                    peer.connection.send_packed(self.parcels[peer.rank])
-            self.parcels.clear()
+
+    def have_met(self):
+        """All ranks have found one another, and none is left that a function which ends at once could leave alone."""
+        for peer in self.peers:
+            with contextlib.suppress(OSError):  # it has ended; its connection says so
+                peer.connection.send_packed(self.parcels[peer.rank])
+        self.parcels.clear()
 
     def note(self, peer, kind, *content):
         """Note what a rank says about itself."""
@@ -259,6 +263,10 @@ class Watch:
             peer.waits = None
         elif kind == "still":
             peer.still = tuple(content)
+        elif kind == "met":
+            peer.has_met = True
+            if all(each.has_met for each in self.peers):
+                self.have_met()
         else:
             doing, error, place, peer.value, peer.record, peer.links, peer.at = content
             peer.ended, peer.waits = (doing, error, place), None
@@ -281,7 +289,7 @@ class Watch:
         if peer.waits:
             _, pending, place, since = peer.waits
             return hang.State(peer.rank, "waits", pending, peer.begun, now - self.began - since, place)
-        if not self.has_begun:
+        if not all(each.has_met for each in self.peers):
             return hang.State(peer.rank, "ready" if peer.connection else "absent")
         stack = self.engines.stack(peer.engine) or []
         place = next((hang.Place(*frame) for frame in stack if hang.is_theirs(frame[0])), None)

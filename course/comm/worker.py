@@ -68,6 +68,7 @@ class _Life:
             return
         comm = self.reporter.comm = Communicator(self.carrier, faults)
         with self.interrupts_for_the_function():
+            self.control.send("met")
             ended = self.ended(comm)
             self.tell(ended, comm)
             self.carrier.leave()
@@ -89,7 +90,10 @@ class _Life:
         try:
             with redirect_stdout(printed), redirect_stderr(printed):
                 try:
-                    _, function, args, kwargs = self.control.receive()
+                    kind, *content = self.control.receive()
+                    if kind == "over":  # before all ranks had met
+                        raise Over
+                    function, args, kwargs = content
                     self.in_function = True
                     value = function(comm, *args, **kwargs)
                     comm._finish()
