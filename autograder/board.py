@@ -262,28 +262,28 @@ class SettingsFile:
     """
 
     def __init__(self, path, store):
-        self.path, self.store, self.refused = path, store, None
+        self.path, self.store, self.wrong = path, store, None
         self.kept = path.with_name(f".{path.name}")
 
     def look(self):
         """Take what was changed in the file, write what was changed elsewhere; what is wrong in it is said once."""
         if not self.path.exists():
             return
-        text = read(self.path)
-        if text == self.refused:
-            return
+        wrong = None
         try:
             if changed := self.take():
                 say(f"Taken from board.toml: {', '.join(changed)}.")
         except Problem as problem:
-            self.refused = text
-            say(f"Not taken from board.toml: {problem}")
+            wrong = str(problem)
+            if wrong != self.wrong:
+                say(f"Not taken from board.toml: {wrong}")
+        self.wrong = wrong
 
     def take(self):
         """Take what was changed in the file since both said the same; returns the names. Raises Problem."""
         text = read(self.path)
         values, changed = values_of(self.path, text), {}
-        before = self.kept.read_text(encoding="utf-8") if self.kept.exists() else ""
+        before = read(self.kept) if self.kept.exists() else ""
         if text != before:
             known = values_of(self.kept, before)
             changed = {key: value for key, value in values.items() if known.get(key) != value}
@@ -299,14 +299,19 @@ class SettingsFile:
     def write(self):
         """Write the store's settings into the file."""
         text = as_toml(self.store.settings())
-        new = self.path.with_name(f".{self.path.name}.new")
-        new.write_text(text, encoding="utf-8")
-        new.replace(self.path)
+        put(self.path, text)
         self.keep(text)
 
     def keep(self, text):
         """Both say the same now."""
-        self.kept.write_text(text, encoding="utf-8")
+        put(self.kept, text)
+
+
+def put(path, text):
+    """Write a file as a whole, or leave it as it is, whatever ends this process."""
+    new = path.with_name(f"{path.name}.new")
+    new.write_text(text, encoding="utf-8")
+    new.replace(path)
 
 
 def read(path):

@@ -69,13 +69,18 @@ def join(url, name=None, code=None, token=None):
     )
 
 
+class Refused(Problem):
+    """The board has understood, and says no."""
+
+
 def joined(url):
-    """The name of the group by whose token this copy of the course hands in there, or None."""
-    with contextlib.suppress(Problem):
+    """The name of the group by whose token this copy of the course hands in there, or None. Raises Problem."""
+    try:
         known = remembered()
-        if known["url"] == url:
-            return ask(known, "GET", "/api/entries")["group"]
-    return None
+    except Problem:
+        return None
+    with contextlib.suppress(Refused):  # it does not know the token any more
+        return ask(known, "GET", "/api/entries")["group"] if known["url"] == url else None
 
 
 def submit(maps, lab="09-competition", ranks=None, seconds=None):
@@ -198,7 +203,7 @@ def ask(known, method, path, body=None, headers=None):
             with error:
                 reason = said(error)
             if error.code < 500:
-                raise Problem(reason) from None
+                raise Refused(reason) from None
         except ValueError:
             raise Problem(f"what answers at {known['url']} is no board: see that the address is right.") from None
         except (OSError, http.client.HTTPException) as error:

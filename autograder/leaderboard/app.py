@@ -20,7 +20,7 @@ from autograder.leaderboard.rules import Refused
 from autograder.leaderboard.store import Store
 
 LARGEST = 6 * 2**20  # bytes in the body of a request
-PASSED_OVER = 64 * 2**20  # bytes that are taken and thrown away, since a browser reads no answer before it has sent all
+PASSED_OVER = 64 * 2**20  # bytes that are taken and thrown away behind the answer that they are too many
 BODY_SECONDS = 60  # until a body must be there
 IDLE_SECONDS = 3  # until what is thrown away must go on
 HEADERS = {

@@ -202,8 +202,8 @@ def evidence(ranks, seconds):
     try:
         found = {"ranks": int(ranks), "seconds": float(seconds)}
     except ValueError:
-        found = {"ranks": 0, "seconds": 0.0}
-    if not (1 <= found["ranks"] <= 100_000 and 0 < found["seconds"] <= 1e7):
+        found = None
+    if found is None or not (1 <= found["ranks"] <= 100_000 and 0 < found["seconds"] <= 1e7):
         raise Refused("ranks and seconds are two numbers, as 4 and 12.5: how many ranks trained, and how long it took.")
     return found
 

@@ -194,7 +194,7 @@ def test_a_gigabyte_is_not_read(board, group, path):
 
 
 def test_who_sends_too_much_to_its_end_is_told_so(board, group):
-    """A browser reads no answer before it has sent all, and none where the connection was reset."""
+    """Not all who send read meanwhile, and a connection that is closed before they do loses the answer."""
     head = f"POST /api/entries HTTP/1.1\r\nHost: x\r\nAuthorization: {group['Authorization']}\r\nIdempotency-Key: k\r\n"
     chunk = b"x" * 2**20
     got, sent = raw(board, f"{head}Content-Length: {20 * 2**20}\r\n\r\n", [chunk] * 20)

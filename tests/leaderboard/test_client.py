@@ -64,9 +64,17 @@ def test_joining_again_is_no_second_group_and_loses_no_token(board, home, maps, 
     assert "You are the group Ada already." in capsys.readouterr().out and has(board.store)["groups"] == 1
     with pytest.raises(Problem, match=r"in the group Ada already: .* delete .*board\.json first"):
         client.join(board.url, "Bob", CODE)
+    client.remember({"url": "http://127.0.0.1:9", "token": "good"})
+    with pytest.raises(Problem, match="no answer from the board"):
+        client.join("http://127.0.0.1:9", "Bob", CODE)
+    assert client.remembered()["token"] == "good"
+    token = board.store.renew(1)
+    client.join(board.url, token=token)
     board.store.renew(1)
     client.join(board.url, "Bob", CODE)  # what was known is worth nothing now
-    assert client.submit(maps) == 1 and board.store.history(2)
+    client.place().write_text("{")
+    client.join(board.url, "Cy", CODE)
+    assert client.submit(maps) == 1 and board.store.history(3)
 
 
 def test_another_member_uses_the_token_of_the_group(board, home, maps, capsys):

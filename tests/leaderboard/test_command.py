@@ -178,6 +178,13 @@ def test_settings_are_read_again_when_the_file_changes_and_only_where_they_make_
     wait_for(lambda: "Not taken from board.toml: per_day" in running.said)
     toml.write_text("per_day = ")
     wait_for(lambda: "cannot be read as TOML" in running.said)
+    toml.write_bytes(b"\xff")
+    wait_for(lambda: "cannot be read ('utf-8' codec" in running.said)
+    for process in wait_for(lambda: running.workers()[1:] and running.workers()):
+        process.kill()
+    wait_for(lambda: running.said.count("it is started again") == 2)  # it goes on looking after all the rest
+    assert running.said.count("Not taken") == 3, "each fault is said once"
+    toml.write_text("per_day = ")
     status, said = board(tmp_path)
     assert status == 1 and "a board is running in" in said
     assert running.end(signal.SIGTERM) == (0, [])

@@ -113,49 +113,40 @@ def test_a_rank_whose_engine_dies_is_the_cause_and_is_back(engines, end, words):
     assert_usable()
 
 
+def after_meeting(carrier, then):
+    """On an engine: its rank of the next run does `then(class of the carrier)` once it has met the others."""
+    import importlib
+
+    kind = getattr(importlib.import_module(f"course.comm.{carrier}"), carrier.capitalize())
+    meet = kind.meet
+
+    def met(self, *where):
+        kind.meet = meet
+        meet(self, *where)
+        then(kind)
+
+    kind.meet = met
+
+
 @pytest.mark.parametrize("carrier", ["local", "torch"])
 def test_no_rank_begins_before_all_have_met(engines, carrier):
     """One that ends at once would break off what another still builds, whose error then passed for the cause."""
 
-    def meet_late(carrier):
-        import importlib
-        import time
-
-        kind = getattr(importlib.import_module(f"course.comm.{carrier}"), carrier.capitalize())
-        meet = kind.meet
-
-        def late(self, *where):
-            kind.meet = meet
-            meet(self, *where)
-            time.sleep(0.5)
-            kind.met_at = time.monotonic()
-
-        kind.meet = late
+    def dally(kind):
+        time.sleep(0.5)
+        kind.met_at = time.monotonic()
 
     def begun(comm):
         return time.monotonic(), getattr(type(comm._carrier), "met_at", None)
 
-    engines.client[3].apply_sync(meet_late, carrier)
+    engines.client[3].apply_sync(after_meeting, carrier, dally)
     begun_at, met_at = zip(*spmd(begun, ranks=4, carrier=carrier), strict=True)
     assert min(begun_at) > met_at[3] and met_at[:3] == (None,) * 3
 
 
 @pytest.mark.parametrize("carrier", ["local", "torch"])
 def test_a_rank_that_dies_while_others_wait_for_all_to_meet_is_the_cause_and_is_back(engines, carrier):
-    def die_when_meeting(carrier):
-        import importlib
-        import os
-
-        kind = getattr(importlib.import_module(f"course.comm.{carrier}"), carrier.capitalize())
-        meet = kind.meet
-
-        def die(self, *where):
-            meet(self, *where)
-            os._exit(3)
-
-        kind.meet = die
-
-    engines.client[3].apply_sync(die_when_meeting, carrier)
+    engines.client[3].apply_sync(after_meeting, carrier, lambda kind: os._exit(3))
     failed = failure(lambda comm: comm.rank, ranks=4, carrier=carrier)
     assert failed.report.cause.startswith("Rank 3 died: ") and "exit status 3" in failed.report.cause
     assert failed.report.lines[0] == "rank 0 could go on", failed.report.lines
