@@ -19,7 +19,7 @@ lab: environment $(if $(filter yes,$(HOROVOD)),horovod)
 
 # Horovod is built while the tests run; those that need it come last, and wait for it.
 test: instructors-clone environment
-	@nice -n 19 $(ENV_PYTHON) -m course.horovod_build &
+	@nice -n 19 $(ENV_PYTHON) -m course.horovod.build &
 	@echo "== ruff" && $(ENV_PYTHON) -m ruff check && $(ENV_PYTHON) -m ruff format --check
 	@echo "== course build --check" && $(ENV_PYTHON) -m course.command build --check
 	@echo "== pytest" && $(ENV_PYTHON) -m pytest
@@ -35,7 +35,7 @@ environment: $(if $(READY),,made)
 	@:
 
 horovod: environment
-	@$(ENV_PYTHON) -m course.horovod_build
+	@$(ENV_PYTHON) -m course.horovod.build
 
 made:
 	@set -e; found=; fail() { echo "$$*" >&2; exit 1; }; \

@@ -117,7 +117,7 @@ class Wish:
         return f"{counted} of the profile {self.profile!r}" if self.profile else counted
 
     def engine_set(self):
-        from course.engine_sets import Local, Mpi, Profile
+        from course.engines.sets import Local, Mpi, Profile
 
         if self.profile:
             return Profile(self.n, self.profile)
@@ -171,7 +171,7 @@ class Start:
     def _run(self):
         try:
             self._set.start()
-            from course.engines import Engines
+            from course.engines.view import Engines
 
             self.view = Engines(self._set)
         except Problem as problem:

@@ -24,8 +24,9 @@ import numpy as np
 
 from course import cache as course_cache
 from course.errors import Problem
+from course.home import DATASETS
 
-REGISTRY = Path(__file__).resolve().parent.parent / "datasets" / "registry.toml"
+REGISTRY = DATASETS / "registry.toml"
 SECONDS = 30  # without a byte, and a download is given up
 PIECE = 2**20  # bytes that are read at once
 TOLD = 2**26  # bytes after which a long download says how far it is

@@ -32,11 +32,11 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(scope="session")
 def horovod():
     """Wait until Horovod is built, or build it; the frameworks that it has, () where it cannot be built."""
-    from course import horovod_build
+    from course.horovod import build
 
-    said = subprocess.run([sys.executable, "-m", "course.horovod_build"], capture_output=True, text=True).stdout
-    parts = tuple(horovod_build.parts())
-    if len(parts) < len(horovod_build.PARTS) and os.environ.get("CI") == "true":
+    said = subprocess.run([sys.executable, "-m", "course.horovod.build"], capture_output=True, text=True).stdout
+    parts = tuple(build.parts())
+    if len(parts) < len(build.PARTS) and os.environ.get("CI") == "true":
         pytest.fail(f"Horovod is not installed, with {parts}: {said}")
     return parts
 

@@ -5,8 +5,8 @@ import psutil
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-from autograder import answers, build, text
-from tests import browser
+from autograder.labs import answers, build, source
+from autograder.testing import browser
 
 LAB = "01-regression"
 
@@ -51,15 +51,15 @@ def test_lab_01_wrong_first_then_right(course, page, shots):
     notebook = browser.Notebook(page, course[1], f"{LAB}/{LAB}.ipynb")
     solution = build.solved(LAB)
     wrong = {answer.task: answer for answer in reversed(answers.answers(LAB)) if not answer.right}
-    of_check = text.tasks_of_checks(solution.cells)
+    of_check = source.tasks_of_checks(solution.cells)
     # the notebook in the page has the lab's cells in the lab's order
     cells = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Cell")
     expect(cells).to_have_count(len(solution.cells), timeout=browser.PATIENCE)  # they come one after the other
     for number, cell in enumerate(solution.cells):
         here = cells.nth(number)
-        if cell.cell_type == "code" and text.nbgrader(cell).get("locked") and not text.is_check(cell):
+        if cell.cell_type == "code" and source.nbgrader(cell).get("locked") and not source.is_check(cell):
             notebook.run(here)
-        elif text.is_task(cell):
+        elif source.is_task(cell):
             task, line = cell.id, here
             checks = [n for n, c in enumerate(solution.cells) if of_check.get(c.id) == task]
             if task in wrong:
@@ -72,7 +72,7 @@ def test_lab_01_wrong_first_then_right(course, page, shots):
             notebook.run(line)
             for check in checks:
                 assert "passed" in notebook.run(cells.nth(check)), solution.cells[check].id
-        elif text.is_measure(cell) and "plots." in cell.source and "engines" not in cell.source:
+        elif source.is_measure(cell) and "plots." in cell.source and "engines" not in cell.source:
             notebook.run(here)
             assert here.locator("figure img[alt]").count() >= 1, cell.source
             page.screenshot(path=shots / f"picture-{number}.png")
@@ -98,7 +98,7 @@ def test_validate_says_what_is_still_open_and_the_button_hands_in(course, page, 
     page.screenshot(path=shots / "handed-in.png")
     (handed_in,) = (root / "work" / "hand-ins").iterdir()
     notebook = nbformat.read(handed_in, as_version=4)
-    assert {c.source for c in notebook.cells} >= {c.source for c in build.solved(LAB).cells if text.is_task(c)}
+    assert {c.source for c in notebook.cells} >= {c.source for c in build.solved(LAB).cells if source.is_task(c)}
 
 
 def test_the_maps_of_lab_09_are_drawn_from_the_students_own_functions(course, page, shots):
@@ -110,12 +110,12 @@ def test_the_maps_of_lab_09_are_drawn_from_the_students_own_functions(course, pa
     drawn = 0
     for number, cell in enumerate(solution.cells):
         here = cells.nth(number)
-        if text.is_task(cell):
+        if source.is_task(cell):
             notebook.write(here, cell.source)
             notebook.run(here)
-        elif text.is_given(cell):
+        elif source.is_given(cell):
             notebook.run(here)
-        elif text.is_measure(cell) and "plots.maps(" in cell.source:
+        elif source.is_measure(cell) and "plots.maps(" in cell.source:
             notebook.run(here)
             pictures = here.locator("figure img")
             twins = pictures.evaluate_all("all => all.map(e => e.alt)")

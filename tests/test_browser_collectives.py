@@ -5,8 +5,8 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import sync_playwright
 
-from autograder import text
-from tests import browser
+from autograder.labs import source
+from autograder.testing import browser
 
 GIVEN = """%load_ext course
 import numpy as np
@@ -58,7 +58,7 @@ def notebook(tmp_path_factory):
     lab = root / "labs" / "99-hang" / "99-hang.ipynb"
     lab.parent.mkdir()
     cells = [new_code_cell(source, id=name) for name, source in CELLS.items()]
-    nbformat.write(new_notebook(cells=cells, metadata=text.METADATA), lab)
+    nbformat.write(new_notebook(cells=cells, metadata=source.METADATA), lab)
     with browser.jupyterlab(root, root / "settings") as url, sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=browser.CHROMIUM, args=browser.FLAGS)
         page = chromium.new_page(viewport={"width": 1280, "height": 1400})

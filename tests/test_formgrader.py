@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-from autograder import text
-from tests import browser
+from autograder.labs import source
+from autograder.testing import browser
 from tests.autograder.conftest import LAB, MINI, Mini
-from tests.autograder.test_grade import put, run
+from tests.autograder.gradebook.test_grade import put, run
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,7 @@ def class_(tmp_path_factory):
     """A class with two graded hand-ins, one with a written answer."""
     browser.need_chromium()
     patch, mini, root = pytest.MonkeyPatch(), Mini(), tmp_path_factory.mktemp("formgrader")
-    patch.setattr(text, "SOLUTIONS", MINI)
+    patch.setattr(source, "SOLUTIONS", MINI)
     put(root / "hand-ins", "ann", mini.hand_in(why="Because every rank has the same sum."))
     put(root / "hand-ins", "bob", mini.hand_in(add="def add(x, y): return x - y", why="No idea."))
     assert run(root / "hand-ins", root / "class")[0] == 0

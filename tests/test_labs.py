@@ -2,10 +2,10 @@
 
 import pytest
 
-from autograder import answers, build, text
+from autograder.labs import answers, build, source
 
 pytestmark = pytest.mark.usefixtures("horovod")
-LABS = text.lab_names()
+LABS = source.lab_names()
 
 
 @pytest.fixture(scope="module", params=LABS)
@@ -38,7 +38,7 @@ def test_every_picture_has_a_text_twin(solved):
 
 
 def test_a_passed_check_says_so(solved):
-    for cell in filter(text.is_check, solved.cells):
+    for cell in filter(source.is_check, solved.cells):
         assert any("passed" in o.get("text", "") for o in cell.outputs), cell.id
 
 
@@ -46,5 +46,5 @@ def test_a_passed_check_says_so(solved):
 def test_a_lab_says_what_to_expect_in_time_and_ends_with_questions_and_a_way_to_hand_in(lab):
     solution = build.solved(lab)
     assert "minutes" in solution.cells[0].source + solution.cells[1].source
-    assert sum(map(text.is_answer, solution.cells)) >= 2
+    assert sum(map(source.is_answer, solution.cells)) >= 2
     assert "hand_in" in solution.cells[-1].source

@@ -10,7 +10,7 @@ import sys
 import nbformat
 import pytest
 
-from autograder import build, text
+from autograder.labs import build, source
 
 pytestmark = pytest.mark.usefixtures("horovod")
 
@@ -63,12 +63,12 @@ DELETED = {
 
 def hand_ins(lab):
     """Name -> bytes of the hand-ins of a lab, each made from what students get."""
-    solution = {cell.id: cell.source for cell in build.solved(lab).cells if text.is_task(cell)}
+    solution = {cell.id: cell.source for cell in build.solved(lab).cells if source.is_task(cell)}
 
     def filled(**changed):
-        notebook = nbformat.read(text.LABS / lab / f"{lab}.ipynb", as_version=4)
+        notebook = nbformat.read(source.LABS / lab / f"{lab}.ipynb", as_version=4)
         for cell in notebook.cells:
-            if text.is_task(cell):
+            if source.is_task(cell):
                 cell.source = changed.get(cell.id, solution[cell.id])
         return notebook
 
@@ -101,7 +101,7 @@ def graded(tmp_path_factory):
 
 
 def test_every_lab_is_on_the_road():
-    assert list(EXPECTED) == text.lab_names()
+    assert list(EXPECTED) == source.lab_names()
 
 
 def test_the_csv_is_as_expected_by_hand(graded):
@@ -133,9 +133,9 @@ def test_each_has_a_page_with_its_hints_and_no_line_of_a_hidden_test(graded):
 def hidden_lines(lab):
     """The lines of 20 characters or more that only hidden tests have; quotes are another thing in HTML."""
     hidden, shown = set(), set()
-    for cell in filter(text.is_check, build.solved(lab).cells):
+    for cell in filter(source.is_check, build.solved(lab).cells):
         inside = False
         for line in cell.source.splitlines():
-            inside = line.strip() == text.HIDDEN[0] or (inside and line.strip() != text.HIDDEN[1])
+            inside = line.strip() == source.HIDDEN[0] or (inside and line.strip() != source.HIDDEN[1])
             (hidden if inside else shown).add(line.strip())
     return [line for line in hidden - shown if len(line) >= 20 and not set(line) & set("\"'<>&")]

@@ -31,10 +31,12 @@ from unittest import mock
 import nbformat
 import psutil
 
-from autograder import build, grade, sandbox, text
-from autograder.classroom import Classroom
+from autograder.examination import sandbox
+from autograder.gradebook import grading
+from autograder.gradebook.classroom import Classroom
+from autograder.labs import build, source
 
-ATTACKS = text.SOLUTIONS.parent / "tests" / "attacks"
+ATTACKS = source.SOLUTIONS.parent / "tests" / "attacks"
 LAB = "00-attacked"
 MARK = "attacked"  # in the name of whatever a trick leaves anywhere
 WRONG = "def add(x, y):\n    return x - y"
@@ -101,7 +103,7 @@ def graded(chosen, workers=None):
     sandbox.require()
     with (
         tempfile.TemporaryDirectory(prefix="grading-") as root,
-        mock.patch.object(text, "SOLUTIONS", ATTACKS / "lab"),
+        mock.patch.object(source, "SOLUTIONS", ATTACKS / "lab"),
         listening() as (port, abstract),
         mock.patch.dict(os.environ, {"SECRET": "of the grader's environment"}),
     ):
@@ -161,7 +163,7 @@ def attack_is_in(attack, row):
 
 def solved(release, solution, sources):
     """A solved hand-in in which the tasks named in `sources` hold something else."""
-    work = {cell.id: cell.source for cell in solution.cells if text.is_task(cell)} | sources
+    work = {cell.id: cell.source for cell in solution.cells if source.is_task(cell)} | sources
     notebook = copy.deepcopy(release)
     for cell in notebook.cells:
         cell.source = work.get(cell.id, cell.source)
@@ -196,7 +198,7 @@ def course_grade(hand_ins, class_, workers):
     """`course grade` on a folder: name of a student's folder -> its row, with the hints of its checks."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
-        grade.run(
+        grading.run(
             Namespace(
                 hand_ins=hand_ins, classroom=class_, workers=workers, profile=None, again=False, unsafe=False, json=True
             )
@@ -219,7 +221,9 @@ def hints(class_, student):
 def points_of(solution):
     """Task -> points of its check."""
     return {
-        cell.id.removesuffix("-check"): text.nbgrader(cell)["points"] for cell in solution.cells if text.is_check(cell)
+        cell.id.removesuffix("-check"): source.nbgrader(cell)["points"]
+        for cell in solution.cells
+        if source.is_check(cell)
     }
 
 

@@ -30,7 +30,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from course import scene
+from course.competition import scene
 from course.errors import Problem
 
 GROUPS, WATCHERS, SECONDS, KILLS, SEED = 200, 200, 60, 3, 7

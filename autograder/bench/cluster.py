@@ -18,7 +18,7 @@ import time
 import psutil
 from jupyter_client.manager import start_new_kernel
 
-from course.processes import Supervisor
+from course.engines.supervision import Supervisor
 
 PAIRS = 5
 LOST = 5

@@ -2,7 +2,7 @@
 
 Five solutions of different kinds, each with five seeds: accuracies on the whole test, seconds. Each is then handed in
 and verified in a sandbox with 20 seeds, and so is each attack. What can pass and is known to is reported apart. The
-solutions and attacks are those of tests/competition/entries.py.
+solutions and attacks are those of autograder/testing/entries.py.
 """
 
 import base64
@@ -19,10 +19,11 @@ from pathlib import Path
 import nbformat
 from nbformat.v4 import new_code_cell, new_notebook
 
-from autograder import text, verify
-from course import scene, score
+from autograder.competition import verify
+from autograder.labs import source
+from course.competition import scene, score
 
-ENTRIES = text.SOLUTIONS.parent / "tests" / "competition" / "entries.py"
+ENTRIES = source.HOME / "autograder" / "testing" / "entries.py"
 SEEDS = range(5)
 VERIFIED_WITH = range(100, 120)
 MARK, LEAD = 99.0, 5.0  # random; disjoint, points above the blur with a support vector machine

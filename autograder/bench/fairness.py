@@ -4,12 +4,12 @@ A wrong answer is caught where it loses exactly the checks that it names, and hi
 that it names. A right answer passes where it loses nothing.
 """
 
-from autograder import answers, build, text
+from autograder.labs import answers, build, source
 
 
 def rows():
     """A row a lab; `misjudged` says what was wrong, a sentence an answer."""
-    for lab in text.lab_names():
+    for lab in source.lab_names():
         solution, given = build.solved(lab), answers.answers(lab)
         found = answers.grade_all_outside(given, solution)
         lost = {name: {check for check, hint in hints.items() if hint is not None} for name, hints in found.items()}

@@ -25,9 +25,9 @@ from pathlib import Path
 import nbformat
 import psutil
 
-from autograder import answers, build, text
-from autograder.classroom import Classroom
-from autograder.sandbox import usage_of
+from autograder.examination.sandbox import usage_of
+from autograder.gradebook.classroom import Classroom
+from autograder.labs import answers, build, source
 
 HAND_INS = int(os.environ.get("BENCH_GRADE_HAND_INS", 20))
 CLASS, KILLS, SEED = 10 * HAND_INS, 3, 7
@@ -44,7 +44,7 @@ c.ClearSolutions.text_stub = {answer!r}
 def rows():
     """A row a lab and way, then one for the class that is killed."""
     wanted = os.environ.get("BENCH_GRADE_LABS", "").split()
-    labs = [lab for lab in text.lab_names() if not wanted or lab[:2] in wanted]
+    labs = [lab for lab in source.lab_names() if not wanted or lab[:2] in wanted]
     for lab in labs:
         with tempfile.TemporaryDirectory() as folder:
             yield from side_by_side(lab, Path(folder))
@@ -109,10 +109,10 @@ def killed(lab, folder):
 def generate(lab, folder, number):
     """Write hand-ins, every other one with a wrong or another right answer; {student: points that it deserves}."""
     solution, released = build.solved(lab), nbformat.reads(json.dumps(build.student_version(lab, build.solved(lab))), 4)
-    points = {cell.id: text.nbgrader(cell)["points"] for cell in solution.cells if text.is_check(cell)}
+    points = {cell.id: source.nbgrader(cell)["points"] for cell in solution.cells if source.is_check(cell)}
     given = [answer for answer in answers.answers(lab) if "while" not in answer.source]  # what never ends is no measure
     given = random.Random(SEED).sample(given, min(len(given), number // 2))
-    solved = {cell.id: cell.source for cell in solution.cells if text.is_task(cell)}
+    solved = {cell.id: cell.source for cell in solution.cells if source.is_task(cell)}
     deserved = {}
     for index in range(number):
         answer = given[index // 2 % len(given)] if index % 2 else None

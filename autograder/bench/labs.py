@@ -6,17 +6,17 @@ of the engines too; `graded_seconds` is the examination of the same, as a hand-i
 
 import time
 
-from autograder import answers, build, text
-from autograder.examine import examine
+from autograder.examination.examine import examine
+from autograder.labs import answers, build, source
 
 LIMIT, GRADED_LIMIT = 120, 30
 
 
 def rows():
     """A row a lab."""
-    for lab in text.lab_names():
+    for lab in source.lab_names():
         solution, given = build.solved(lab), answers.answers(lab)
-        graded = [cell for cell in solution.cells if text.nbgrader(cell).get("grade")]
+        graded = [cell for cell in solution.cells if source.nbgrader(cell).get("grade")]
         start = time.monotonic()
         answers.run_plain(solution, show=True)
         whole = time.monotonic() - start
@@ -26,8 +26,8 @@ def rows():
         examined = time.monotonic() - start
         yield {
             "lab": lab,
-            "points": sum(text.nbgrader(cell)["points"] for cell in graded),
-            "checks": sum(map(text.is_check, graded)),
+            "points": sum(source.nbgrader(cell)["points"] for cell in graded),
+            "checks": sum(map(source.is_check, graded)),
             "wrong": sum(not answer.right for answer in given),
             "right": sum(answer.right for answer in given),
             "seconds": round(whole, 1),

@@ -15,7 +15,7 @@ from importlib.metadata import version
 
 import numpy as np
 
-from autograder import build, text
+from autograder.labs import build, source
 from course import cluster
 from course.spmd import spmd
 
@@ -61,7 +61,7 @@ def solution():
     names = {"__name__": "__main__"}  # as in a notebook, so that the functions travel whole
     exec("import numpy as np", names)
     for cell in notebook.cells:
-        if cell.id in TASKS or (text.is_given(cell) and only_defines(cell.source)):
+        if cell.id in TASKS or (source.is_given(cell) and only_defines(cell.source)):
             exec(compile(cell.source, f"{LAB}, {cell.id}", "exec"), names)
     bodies = [
         statement

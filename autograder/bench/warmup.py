@@ -13,8 +13,8 @@ from multiprocessing import get_context
 import numpy as np
 from scipy import stats
 
-from autograder import build
-from course import warmup
+from autograder.labs import build
+from course.experiments import warmup
 
 LAB, TASKS, CHECK = "08-large-batches", ("warm-up", "schedule", "experiment"), "record-check"
 SEEDS = range(5, 105)  # the setting was chosen on 0 to 4

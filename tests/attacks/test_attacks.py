@@ -7,8 +7,8 @@ import os
 
 import pytest
 
-from autograder import sandbox
 from autograder.bench import attacks
+from autograder.examination import sandbox
 
 QUICK = attacks.attacks(quick=True)
 pytestmark = pytest.mark.skipif(bool(sandbox.missing()) and os.environ.get("CI") != "true", reason=sandbox.missing())

@@ -10,7 +10,9 @@ import nbformat
 import pytest
 from nbformat.v4 import new_output
 
-from autograder import build, classroom, text, tidy
+from autograder.gradebook import classroom
+from autograder.intake import tidy
+from autograder.labs import build, source
 
 MINI = Path(__file__).parent / "mini"
 LAB = "00-mini"
@@ -20,9 +22,9 @@ class Mini:
     """The small lab: its solution, what students get, what is graded, and hand-ins with some cells replaced."""
 
     def __init__(self):
-        self.solution = text.read(MINI / LAB / "lab.py")
+        self.solution = source.read(MINI / LAB / "lab.py")
         self.release = build.student_version(LAB, self.solution)
-        self.work = {cell.id: cell.source for cell in self.solution.cells if text.is_task(cell)}
+        self.work = {cell.id: cell.source for cell in self.solution.cells if source.is_task(cell)}
 
     def hand_in(self, **sources):
         """A solved hand-in in which the cells named in `sources` hold something else."""
@@ -51,7 +53,7 @@ def mini():
 @pytest.fixture
 def mini_solutions(monkeypatch):
     """The small lab is the only one there is."""
-    monkeypatch.setattr(text, "SOLUTIONS", MINI)
+    monkeypatch.setattr(source, "SOLUTIONS", MINI)
     return MINI
 
 
@@ -69,7 +71,7 @@ class Graded(classroom.Classroom):
             warnings.simplefilter("ignore")  # SQLAlchemy's about nbgrader's own models
             book.update_or_create_student(student, **names)
             for grade in book.add_submission(LAB, student).notebooks[0].grades:
-                if text.is_answer(next(cell for cell in notebook.cells if cell.id == grade.name)):
+                if source.is_answer(next(cell for cell in notebook.cells if cell.id == grade.name)):
                     grade.manual_score, grade.needs_manual_grade = score, score is None
                 else:
                     grade.auto_score, grade.needs_manual_grade = grade.cell.max_score * (grade.name not in hints), False
@@ -87,7 +89,7 @@ class Graded(classroom.Classroom):
 def released(tmp_path_factory):
     """The folder of a class to which the small lab has been released, to be copied."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text, "SOLUTIONS", MINI)
+        patch.setattr(source, "SOLUTIONS", MINI)
         room = classroom.Classroom(tmp_path_factory.mktemp("released"))
         room.release(LAB)
         return room.root

@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
+from autograder.testing.mini_course import environment, mini_course
 from course import command
 from course.errors import Problem
-from tests.mini_course import environment, mini_course
 
 
 class Example:

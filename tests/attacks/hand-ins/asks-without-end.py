@@ -4,7 +4,7 @@
 def add(x, y):
     import sys
 
-    agent = sys.modules["autograder.agent"]
+    agent = sys.modules["autograder.examination.agent"]
     while True:
         agent.line.send(f"{agent.asked} 1 x".encode())
 

@@ -17,7 +17,7 @@ def add(x, y):
     kernel.session.send(kernel.iopub_socket, "status", {"execution_state": "idle"}, parent=parent)
     import sys
 
-    agent = sys.modules["autograder.agent"]
+    agent = sys.modules["autograder.examination.agent"]
     for text in ("", "x", "= 3", f"{agent.asked}", f"{agent.asked - 1} = 3", f"{agent.asked + 1} = 3", "\0", "= ["):
         agent.line.send(text.encode())
     agent.line.send(b"\xff \xff \xff")
@@ -34,7 +34,7 @@ def add(x, y):
 def descend(gradient, theta, steps):
     import sys
 
-    agent = sys.modules["autograder.agent"]
+    agent = sys.modules["autograder.examination.agent"]
     for text in (
         "",
         "x",

@@ -16,7 +16,7 @@ def add(x, y):
         [b""] * 50,
         [b"<IDS|MSG>", b"0" * 64, b"[", b"[", b"[", b"["],
     ):
-        for stream in (kernel.shell_stream, kernel.stdin_socket, sys.modules["autograder.agent"].line):
+        for stream in (kernel.shell_stream, kernel.stdin_socket, sys.modules["autograder.examination.agent"].line):
             stream.send_multipart([*identity, *parts])
         kernel.iopub_socket.send_multipart(parts) if hasattr(kernel.iopub_socket, "send_multipart") else None
     return x - y

@@ -14,8 +14,8 @@ def sum_instead(value, *args, **kwargs):
 
 
 json.dumps = sum_instead
-sys.modules["autograder.values"].encode_array = lambda value, *_: ["a", "<f8", [3], "not base64"]
-sys.modules["autograder.values"].MAX_BYTES = 10**18
+sys.modules["autograder.examination.values"].encode_array = lambda value, *_: ["a", "<f8", [3], "not base64"]
+sys.modules["autograder.examination.values"].MAX_BYTES = 10**18
 
 
 # %% add

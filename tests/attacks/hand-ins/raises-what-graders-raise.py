@@ -7,7 +7,7 @@ class KernelLost(Exception):
 
 
 class Hostile(KernelLost, NotImplementedError):
-    __module__ = "autograder.kernel"
+    __module__ = "autograder.examination.kernel"
 
     def __str__(self):
         raise RuntimeError("no text")

@@ -4,7 +4,7 @@
 # %% add
 import json, sys, types
 
-agent = sys.modules["autograder.agent"]
+agent = sys.modules["autograder.examination.agent"]
 real = agent.answer
 
 
@@ -16,7 +16,7 @@ def answer(question):
 
 
 agent.answer = answer
-sys.modules["autograder.agent"] = types.SimpleNamespace(serve=agent.serve, answer=answer)
+sys.modules["autograder.examination.agent"] = types.SimpleNamespace(serve=agent.serve, answer=answer)
 
 
 def add(x, y):

@@ -4,7 +4,7 @@
 # %% own
 import itertools, sys
 
-agent = sys.modules["autograder.agent"]
+agent = sys.modules["autograder.examination.agent"]
 real = agent.answer
 forms = itertools.cycle(
     [

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autograder import build
+from autograder.labs import build
 from course.spmd import spmd
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # as a notebook's functions are; engines see no tests

@@ -1,0 +1,223 @@
+"""Reads a lab's text, `solutions/NN-name/lab.py`, into a notebook with nbgrader's metadata.
+
+The cell titles are the convention of solutions/README.md: a title says what a cell is. Nothing is written here and
+nothing is run.
+"""
+
+import ast
+import hashlib
+import re
+from pathlib import Path
+
+import jupytext
+from nbformat.v4 import new_notebook
+
+from course.errors import Problem
+from course.home import HOME
+
+SOLUTIONS = HOME / "solutions"
+LABS = HOME / "labs"
+
+TITLES = {
+    "task": r"task (?P<name>[\w-]+)",
+    "check": r"check (?P<name>[\w-]+)",
+    "measure": r"measure( (?P<name>[\w-]+))?",
+    "answer": r"answer (?P<name>[\w-]+)",
+}
+SOLUTION = ("### BEGIN SOLUTION", "### END SOLUTION")
+HIDDEN = ("### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS")
+METADATA = {
+    "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+
+
+def lab_names():
+    """The names of all labs, in order: `["01-regression", ...]`."""
+    return sorted(path.parent.name for path in SOLUTIONS.glob("[0-9][0-9]-*/lab.py"))
+
+
+def read(path):
+    """The notebook, solutions included, that the text at `path` describes.
+
+    Raises Problem, naming file and line, for a cell that the convention does not know.
+    """
+    path = Path(path)
+    notebook = jupytext.read(path, fmt="py:percent")
+    lines = cell_lines(path, len(notebook.cells))
+    cells, ids = [], set()
+    for cell, line in zip(notebook.cells, lines, strict=True):
+        try:
+            cell = marked(cell, ids)
+        except Problem as problem:
+            raise Problem(f"{path.parent.name}/{path.name}, line {line}: {problem}") from None
+        ids.add(cell.id)
+        cells.append(cell)
+    try:
+        check_whole(cells)
+    except Problem as problem:
+        raise Problem(f"{path.parent.name}/{path.name}: {problem}") from None
+    return new_notebook(cells=cells, metadata=METADATA)
+
+
+def cell_lines(path, count):
+    """The line on which each of the `count` cells begins."""
+    text = path.read_text(encoding="utf-8").splitlines()
+    lines = [number for number, line in enumerate(text, 1) if re.match(r"# %%(\s|$)", line)]
+    glued = [number for number, line in enumerate(text, 1) if re.match(r"# %%\S", line)]
+    for number in glued:
+        if not re.match(r"# %%(\s|$)", text[number - 2]):
+            raise Problem(
+                f"{path.parent.name}/{path.name}, line {number}: "
+                f"a cell magic starts its own cell: put a line '# %%' above it."
+            )
+    if len(lines) != count:
+        raise Problem(
+            f"{path.parent.name}/{path.name}: text stands above the first cell; "
+            "put a line '# %%' or '# %% [markdown]' above it."
+        )
+    return lines
+
+
+def marked(cell, ids):
+    """The cell with nbgrader's metadata and the id that its title gives it."""
+    title, points = cell.metadata.get("title", ""), cell.metadata.get("points")
+    kind, name = parse_title(title, cell.cell_type)
+    for kinds, markers, what in [
+        (("task", "answer"), SOLUTION, "solution"),
+        (("check",), HIDDEN, "hidden test"),
+    ]:
+        found = [cell.source.count(marker) for marker in markers]
+        if found[0] != found[1]:
+            raise Problem(f"a {what} is not closed: '{markers[0]}' needs its '{markers[1]}'.")
+        if found[0] and kind not in kinds:
+            raise Problem(f"a {what} stands in a cell that is not a {' or '.join(kinds)}.")
+    if kind == "task" and SOLUTION[0] not in cell.source:
+        raise Problem(f"task {name} has no solution between '{SOLUTION[0]}' and '{SOLUTION[1]}'.")
+    if (points is not None) != (kind in ("check", "answer")):
+        raise Problem("points=N belongs to check and answer cells, and each of them needs it.")
+    if points is not None and not (isinstance(points, int | float) and points > 0):
+        raise Problem(f"points must be a positive number, not {points!r}.")
+
+    cell.id = name or unnamed_id(cell.source, ids)
+    if cell.id in ids:
+        raise Problem(f"the name {cell.id} is taken by a cell above.")
+    cell.metadata.clear()
+    if kind == "text":
+        cell.metadata.update(editable=False)
+    elif kind == "measure":
+        cell.metadata.update(tags=["measure"])
+    else:
+        cell.metadata["nbgrader"] = {
+            "grade_id": cell.id,
+            "grade": kind in ("check", "answer"),
+            "solution": kind in ("task", "answer"),
+            "locked": kind in ("check", "given"),
+            "task": False,
+            "schema_version": 3,
+        } | ({} if points is None else {"points": points})
+    return cell
+
+
+def parse_title(title, cell_type):
+    """(kind, name) of a title; the name of a check is its grade_id."""
+    if not title:
+        return ("text" if cell_type == "markdown" else "given"), None
+    for kind, pattern in TITLES.items():
+        match = re.fullmatch(pattern, title)
+        if match and (kind == "answer") == (cell_type == "markdown"):
+            name = match["name"]
+            return kind, f"{name}-check" if kind == "check" else name
+    raise Problem(
+        f"'{title}' is no title of a {cell_type} cell: "
+        "code cells are task NAME, check NAME points=N, measure or untitled; "
+        "markdown cells are answer NAME points=N or untitled."
+    )
+
+
+def unnamed_id(source, ids):
+    """A hash of the source and its occurrence, so that an id outlives changes elsewhere in the lab."""
+    for occurrence in range(1000):
+        digest = hashlib.sha256(f"{occurrence}\n{source}".encode()).hexdigest()[:12]
+        if f"cell-{digest}" not in ids:
+            return f"cell-{digest}"
+    raise AssertionError("a thousand equal cells")
+
+
+def check_whole(cells):
+    """What only the lab as a whole can break: every check belongs to a task, and binds no name of a task's."""
+    bound, task = {}, None
+    for cell in cells:
+        if is_task(cell):
+            task = cell
+            for name in bound_names(cell.source):
+                bound[name] = cell.id
+        if is_check(cell) and task is None:
+            raise Problem(f"check {cell.id} has no task above it.")
+    for cell in filter(is_check, cells):
+        taken = sorted(bound_names(cell.source) & bound.keys())
+        if taken:
+            raise Problem(
+                f"check {cell.id} binds {taken[0]}, which is the student's (task {bound[taken[0]]}): rename it."
+            )
+
+
+def bound_names(source):
+    """Names that running `source` binds at the top level (magics count as nothing)."""
+    lines = ["pass" if line.lstrip().startswith(("%", "!")) else line for line in source.splitlines()]
+    tree = ast.parse("\n".join(lines))
+    names = set()
+    scopes = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+    pending = list(tree.body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, scopes):
+            names.update([node.name] if hasattr(node, "name") else [])
+            continue
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            continue
+        pending.extend(ast.iter_child_nodes(node))
+    return names
+
+
+def nbgrader(cell):
+    """nbgrader's metadata of a cell, {} where it has none."""
+    return cell.metadata.get("nbgrader", {})
+
+
+def is_task(cell):
+    """A cell in which students write code."""
+    return bool(nbgrader(cell).get("solution")) and not nbgrader(cell).get("grade")
+
+
+def is_check(cell):
+    """A cell whose asserts give points."""
+    return bool(nbgrader(cell).get("grade")) and not nbgrader(cell).get("solution")
+
+
+def is_given(cell):
+    """A code cell of the lab's own, which students cannot change."""
+    return bool(nbgrader(cell).get("locked")) and not nbgrader(cell).get("grade")
+
+
+def is_answer(cell):
+    """A written answer, to which a person gives points."""
+    return bool(nbgrader(cell).get("grade")) and bool(nbgrader(cell).get("solution"))
+
+
+def is_measure(cell):
+    """A cell that draws, times or trains for show: skipped when grading."""
+    return "measure" in cell.metadata.get("tags", [])
+
+
+def tasks_of_checks(cells):
+    """grade_id of each check -> grade_id of its task, the nearest above it."""
+    tasks, task = {}, None
+    for cell in cells:
+        if is_task(cell):
+            task = cell.metadata.nbgrader.grade_id
+        elif is_check(cell):
+            tasks[cell.metadata.nbgrader.grade_id] = task
+    return tasks

@@ -1,0 +1,54 @@
+"""The benches of grading: an answer that is misjudged is told, and generated hand-ins deserve what they are said to."""
+
+import shutil
+
+import pytest
+
+from autograder.bench import fairness
+from autograder.bench import grade as bench
+from autograder.labs import answers, source
+from tests.autograder.conftest import LAB, MINI
+from tests.autograder.gradebook.test_grade import run, scores
+
+ANSWERS = {
+    "wrong/add-minus.py": "# task: add\n# loses: add-check\n# hint: add(1, 2) is 3\ndef add(x, y):\n    return x - y\n",
+    "wrong/add-other-hint.py": "# task: add\n# loses: add-check\n# hint: no such words\ndef add(x, y):\n    return 0\n",
+    "wrong/descend-not-caught.py": "# task: add\n# loses: add-check\n# hint: 3\ndef add(x, y):\n    return y + x\n",
+    "right/add-sum.py": "# task: add\ndef add(x, y):\n    return sum([x, y], start=0 * x)\n",
+}
+
+
+@pytest.fixture
+def lab(tmp_path, monkeypatch):
+    """The small lab with answers, one of them with a hint that does not come and one that is right."""
+    shutil.copytree(MINI, tmp_path / "solutions")
+    for name, content in ANSWERS.items():
+        path = tmp_path / "solutions" / LAB / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(content)
+    monkeypatch.setattr(source, "SOLUTIONS", tmp_path / "solutions")
+    return tmp_path
+
+
+def test_what_is_not_caught_or_not_hinted_is_counted_and_told(lab):
+    (row,) = fairness.rows()
+    assert (row["wrong"], row["caught"], row["hinted"], row["right"], row["passed"]) == (3, 2, 1, 1, 1)
+    assert len(row["misjudged"]) == 2 and not fairness.summary([row])["met"]
+
+
+def test_generated_hand_ins_get_what_they_are_said_to_deserve(lab, monkeypatch):
+    good = [answer for answer in answers.answers(LAB) if answer.name != "wrong/descend-not-caught"]
+    monkeypatch.setattr(answers, "answers", lambda _: good)
+    deserved = bench.generate(LAB, lab / "hand-ins", 6)
+    assert len(deserved) == 6 and set(deserved.values()) == {3, 5}
+    assert run(lab / "hand-ins", lab / "class")[0] == 0
+    assert scores(lab / "class") == bench.scores(lab / "class") == deserved
+    assert sorted(bench.graded(lab / "class", LAB)) == sorted(deserved)
+
+
+def test_a_ratio_below_the_bound_or_a_wrong_grade_is_not_met():
+    row = {"lab": "01-regression", "way": "course grade", "workers": 2, "ratio": 5.0, "as_expected": True}
+    stock = {"lab": "01-regression", "way": "stock", "workers": 1}
+    assert bench.summary([stock, row])["met"]
+    assert not bench.summary([stock, row | {"ratio": 3.9}])["met"]
+    assert not bench.summary([stock, row | {"as_expected": False}])["met"]

@@ -1,0 +1,83 @@
+"""A change of the past is noticed: in the log, on the board, and lines that are cut off."""
+
+import pytest
+import sqlalchemy as sql
+
+from autograder.competition.leaderboard import audit
+from autograder.competition.leaderboard import store as stores
+from tests.autograder.competition.leaderboard.conftest import CODE, entry
+
+T = stores
+
+
+@pytest.fixture
+def past(store):
+    """A board on which something has happened."""
+    one, two = (store.join(name, CODE)[0].id for name in ("One", "Two"))
+    store.accept(one, "a", entry())
+    store.accept(one, "b", entry())
+    store.accept(two, "c", entry())
+    store.choose(one, 1)
+    store.renew(two)
+    store.withdraw(3, "copied from One")
+    store.change({"per_day": 7})
+    store.freeze(True)
+    assert audit.faults(store) == []
+    return store
+
+
+CHANGES = {
+    "a line's text": T.log.update().where(T.log.c.n == 4).values(detail="{}"),
+    "a line's time": T.log.update().where(T.log.c.n == 4).values(time="2000-01-01T00:00:00.000000Z"),
+    "who did it": T.log.update().where(T.log.c.n == 4).values(actor="group 2"),
+    "a line that is gone": T.log.delete().where(T.log.c.n == 4),
+    "the first line": T.log.delete().where(T.log.c.n == 1),
+    "the notebook": T.files.update().where(T.files.c.entry == 1).values(notebook=b"{}"),
+    "a map": T.files.update().where(T.files.c.entry == 2).values(random=b""),
+    "the time of receipt": T.entries.update().where(T.entries.c.id == 2).values(received="2000-01-01T00:00:00.000000Z"),
+    "whose it is": T.entries.update().where(T.entries.c.id == 3).values(group=1),
+    "the evidence": T.entries.update().where(T.entries.c.id == 3).values(evidence='{"ranks":9,"seconds":1}'),
+    "the choice": T.groups.update().where(T.groups.c.id == 1).values(chosen=2),
+    "the withdrawal": T.entries.update().where(T.entries.c.id == 3).values(withdrawn=None),
+    "a group's name": T.groups.update().where(T.groups.c.id == 2).values(name="2wo"),
+    "a group's token": T.groups.update().where(T.groups.c.id == 2).values(token="0"),
+    "an entry from nowhere": sql.text(
+        "insert into entries select 9, \"group\", 'x', received, digest, evidence, withdrawn, receipt from entries "
+        "where id = 1"
+    ),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_it_is_noticed_where_somebody_changed(past, what):
+    with past.engine.connect() as connection, connection.begin():
+        connection.execute(CHANGES[what])
+    assert audit.faults(past)
+
+
+def test_lines_cut_off_at_the_end_are_missed_by_who_has_a_receipt(past):
+    receipts = {each.receipt for each in past.history(2)} | {past.head()[1]}
+    assert audit.faults(past, receipts) == []
+    with past.engine.connect() as connection, connection.begin():
+        connection.execute(T.log.delete().where(T.log.c.n > 8))
+    assert len(audit.broken(past.lines())) == 0
+    assert any("lines were cut off" in fault for fault in audit.faults(past, receipts))
+
+
+def test_a_log_written_anew_as_a_whole_lacks_the_receipts(past):
+    receipt = past.history(2)[0].receipt
+    lines, before = past.lines(), audit.START
+    with past.engine.connect() as connection, connection.begin():
+        for line in lines:
+            values = dict(line._mapping) | {"time": line.time.replace("20", "19", 1)}
+            values.pop("hash")
+            before = audit.hashed(before, **values)
+            connection.execute(T.log.update().where(T.log.c.n == line.n).values(time=values["time"], hash=before))
+    assert audit.broken(past.lines()) == [] and audit.faults(past, [receipt])
+
+
+def test_what_is_secret_is_not_in_the_log(past):
+    past.change({"code": "new-secret-code"})
+    token = past.join("Three", "new-secret-code")[1]
+    text = str(past.lines())
+    assert "new-secret-code" not in text and CODE not in text and token not in text and past.token not in text

@@ -1,0 +1,380 @@
+"""What nobody should send: each is refused in one clear sentence, and nothing is stored."""
+
+import io
+import json
+import os
+import pickle
+import socket
+import time
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from course.competition import scene
+from tests.autograder.competition.leaderboard.conftest import (
+    CODE,
+    NOTEBOOK,
+    as_file,
+    entry,
+    files,
+    has,
+    label_map,
+    opened,
+    pass_deadline,
+    served,
+)
+
+GOOD = label_map(seed=1)
+SQL = ["'; DROP TABLE entries; --", '" OR 1=1 --', "1) UNION SELECT token FROM groups --", "%' OR '%'='", "\\'; --"]
+
+
+class Bomb:
+    def __reduce__(self):
+        return os.mkdir, ("bombed",)
+
+
+def header(shape, dtype="|u1"):
+    """A file that says that it has so many pixels, and has none."""
+    file = io.BytesIO()
+    np.lib.format.write_array_header_1_0(file, {"descr": dtype, "fortran_order": False, "shape": shape})
+    return file.getvalue()
+
+
+def zipped(**content):
+    file = io.BytesIO()
+    np.savez_compressed(file, **content)
+    return file.getvalue()
+
+
+def bomb():
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("map.npy", b"\0" * 2**26)
+    return file.getvalue()
+
+
+def objects():
+    made = np.empty((1,), dtype=object)
+    made[0] = Bomb()
+    return as_file(made)
+
+
+MAPS = {
+    "too small": (as_file(GOOD[:9]), "has the shape"),
+    "transposed in three dimensions": (as_file(GOOD[None]), "has the shape"),
+    "one number": (as_file(np.uint8(3)), "has the shape"),
+    "int64": (as_file(GOOD.astype(int)), "uint8"),
+    "bool": (as_file(GOOD > 0), "uint8"),
+    "float": (as_file(GOOD.astype(float)), "uint8"),
+    "NaN": (as_file(np.full(GOOD.shape, np.nan)), "uint8"),
+    "out of range": (as_file(np.full(GOOD.shape, 17, np.uint8)), "17"),
+    "objects that are pickled": (objects(), "shape"),
+    "a pickle": (pickle.dumps(Bomb()), "NumPy's format"),
+    "a pickle of a map": (pickle.dumps(GOOD), "NumPy's format"),
+    "an archive": (zipped(random=GOOD), "NumPy's format"),
+    "a bomb in an archive": (bomb(), "NumPy's format"),
+    "much that is not there": (header((10**12, 10**6)), "has the shape"),
+    "a map of nothing": (header(scene.SHAPE), "cut off"),
+    "cut off": (as_file(GOOD)[:-100], "cut off"),
+    "something added": (as_file(GOOD) + b"x", "added"),
+    "nothing": (b"", "NumPy's format"),
+    "text": (b"random", "NumPy's format"),
+    "a heading that computes": (b"\x93NUMPY\x01\x00\x10\x00__import__('os')", "NumPy's format"),
+    "very long": (as_file(GOOD) * 10, "bytes"),
+}
+
+
+@pytest.fixture(scope="module")
+def board(tmp_path_factory):
+    """One for all, since nothing is stored."""
+    folder = tmp_path_factory.mktemp("board")
+    with opened(folder) as store, served(folder, store) as board:
+        yield board
+
+
+@pytest.fixture(scope="module")
+def group(board):
+    return board.join("Ada")
+
+
+@pytest.fixture(autouse=True)
+def unchanged(board, group):
+    """What the board has is the same at the end."""
+    before = has(board.store)
+    yield
+    assert has(board.store) == before and not Path("bombed").exists()
+
+
+@pytest.fixture
+def fresh(tmp_path):
+    """(a board of its own, a group), which may change."""
+    with opened(tmp_path) as store, served(tmp_path, store) as board:
+        yield board, board.join("Ada")
+
+
+def refused(got, status, words):
+    """The answer is one sentence that says so."""
+    said = got.json()
+    assert got.status_code == status and list(said) == ["detail"] and words in said["detail"], got.text
+    assert said["detail"].endswith(".") and "\n" not in said["detail"] and "Traceback" not in said["detail"]
+
+
+@pytest.mark.parametrize("what", MAPS)
+@pytest.mark.parametrize("split", scene.SPLITS)
+def test_a_file_that_is_no_label_map(board, group, what, split):
+    content, words = MAPS[what]
+    refused(board.enter(group, **files() | {split: content}), 422, words)
+    assert f"the map of the {split} split: " in board.enter(group, **files() | {split: content}).json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("notebook", "status"),
+    [
+        (b"", 422), (b"{}", 422), (b"\xff\xfe", 422), (b"[" * 100_000, 422), (pickle.dumps(Bomb()), 422),
+        (NOTEBOOK.replace("def", "x" * (5 * 2**20)).encode(), 413),
+        (b'{"cells": [], "nbformat": 4}', 422), (b"<script>alert(1)</script>", 422),
+    ],
+)  # fmt: skip
+def test_a_notebook_that_is_none_or_too_large(board, group, notebook, status):
+    refused(board.enter(group, **files(notebook=notebook)), status, "the notebook")
+
+
+NUMBERS = ["", "x", "0", "-1", "nan", "inf", "1e400", "9" * 900, "1 2", *SQL]
+
+
+@pytest.mark.parametrize("wrong", NUMBERS)
+def test_ranks_or_seconds_that_are_no_number(board, group, wrong):
+    refused(board.enter(group, ranks=wrong, seconds=1), 422, "ranks and seconds are two numbers")
+    refused(board.enter(group, ranks=4, seconds=wrong), 422, "ranks and seconds are two numbers")
+
+
+def test_a_file_in_place_of_a_number(board, group):
+    refused(board.enter(group, **files(ranks=b"\xff", seconds=b"1")), 422, "ranks and seconds are two numbers")
+
+
+def raw(board, head, chunks, limit=60):
+    """(what a server answers to these bytes, how many were sent) over a plain socket."""
+    host, _, port = board.url.removeprefix("http://").partition(":")
+    sent = 0
+    with socket.create_connection((host, int(port)), timeout=limit) as connection:
+        connection.sendall(head.encode())
+        connection.settimeout(limit)
+        try:
+            for chunk in chunks:
+                connection.sendall(chunk)
+                sent += len(chunk)
+        except OSError:
+            pass  # it was closed, as it should be
+        got = b""
+        try:
+            while part := connection.recv(65536):
+                got += part
+        except OSError:
+            pass
+    return got.decode(), sent
+
+
+@pytest.mark.parametrize("path", ["/api/entries", "/api/groups", "/api/settings"])
+def test_a_gigabyte_is_not_read(board, group, path):
+    """With Content-Length, and in chunks without: the answer comes before the end, and the connection is closed."""
+    method = "PUT" if path == "/api/settings" else "POST"
+    head = f"{method} {path} HTTP/1.1\r\nHost: x\r\nAuthorization: {group['Authorization']}\r\nIdempotency-Key: k\r\n"
+    head += "Content-Type: multipart/form-data; boundary=b\r\n" if path == "/api/entries" else ""
+    chunk = b"x" * 2**20
+    started = b'--b\r\nContent-Disposition: form-data; name="notebook"; filename="n"\r\n\r\n'
+    got, sent = raw(board, f"{head}Content-Length: {2**30}\r\n\r\n", (started, *[chunk] * 1023))
+    assert sent < 2**28 and ("413" in got[:20] or not got)
+    assert_said_413(board, f"{head}Content-Length: {2**30}\r\n\r\n")
+    framed = (b"%x\r\n%s\r\n" % (len(each), each) for each in (started, *[chunk] * 1023))
+    got, sent = raw(board, f"{head}Transfer-Encoding: chunked\r\n\r\n", framed)
+    assert sent < 2**28 and ("413" in got[:20] or not got)
+    assert board.client.get("/api/standing").status_code == 200
+
+
+def test_who_sends_too_much_to_its_end_is_told_so(board, group):
+    """Not all who send read meanwhile, and a connection that is closed before they do loses the answer."""
+    head = f"POST /api/entries HTTP/1.1\r\nHost: x\r\nAuthorization: {group['Authorization']}\r\nIdempotency-Key: k\r\n"
+    chunk = b"x" * 2**20
+    got, sent = raw(board, f"{head}Content-Length: {20 * 2**20}\r\n\r\n", [chunk] * 20)
+    assert sent == 20 * 2**20 and got.startswith("HTTP/1.1 413") and "clear the notebook's outputs" in got
+    head += "Content-Type: multipart/form-data; boundary=b\r\n"
+    started = b'--b\r\nContent-Disposition: form-data; name="notebook"; filename="n"\r\n\r\n'
+    framed = [b"%x\r\n%s\r\n" % (len(each), each) for each in (started, *[chunk] * 20)]
+    got, sent = raw(board, f"{head}Transfer-Encoding: chunked\r\n\r\n", [*framed, b"0\r\n\r\n"])
+    assert sent == sum(map(len, framed)) + 5 and got.startswith("HTTP/1.1 413")
+
+
+def assert_said_413(board, head):
+    """Who waits for the answer before sending anything gets it at once, and the connection is closed."""
+    got, _ = raw(board, head, [])
+    assert got.startswith("HTTP/1.1 413") and "bytes: clear the notebook's outputs" in got
+    assert "connection: close" in got.lower()
+
+
+@pytest.mark.parametrize("length", ["-1", "1e9", "x", "99999999999999999999999"])
+def test_a_length_that_is_none(board, length):
+    got, _ = raw(board, f"POST /api/groups HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n", [])
+    assert got[9:12] in ("400", "413")
+
+
+@pytest.mark.parametrize(
+    "name", ["", " ", "a\x00b", "a\nb", "\u202eevil", "\u200b", "x" * 41, "x" * 100_000, "\ud800", "a\x1b[31mb"]
+)
+def test_names_that_cannot_be_shown(board, group, name):
+    body = json.dumps({"name": name, "code": CODE})
+    got = board.client.post("/api/groups", content=body, headers={"Content-Type": "application/json"})
+    refused(got, 422, "name")
+
+
+def test_html_and_sql_in_a_name_are_kept_as_they_are(fresh):
+    """They are names; pages escape them, and no statement is put together from text."""
+    board, _ = fresh
+    for name in ("<script>alert(1)</script>", "<img src=x onerror=a()>", *SQL):
+        board.join(name)
+    counts = has(board.store)
+    assert counts["groups"] == 3 + len(SQL) and counts["entries"] == 0
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["", "null", "[]", "{}", '{"name": 3, "code": 4}', '{"name": "x"}', "{" * 100_000,
+     '{"name": "x", "code": "y", "id": 1}', '{"name": ["x"], "code": {"$ne": 1}}'],
+)  # fmt: skip
+def test_a_body_that_is_not_what_was_asked_for(board, group, body):
+    got = board.client.post("/api/groups", content=body, headers={"Content-Type": "application/json"})
+    assert got.status_code in (400, 422) and list(got.json()) == ["detail"] and isinstance(got.json()["detail"], str)
+
+
+def test_a_wrong_code_and_a_name_that_is_taken(board, group):
+    ask = lambda name, code: board.client.post("/api/groups", json={"name": name, "code": code})  # noqa: E731
+    for code in ("", "otter", CODE.upper(), CODE + " ", *SQL):
+        refused(ask("Bob", code), 403, "the code")
+    refused(ask("ada", CODE), 409, "already")
+
+
+@pytest.mark.parametrize("token", ["x", "é", *SQL, "0" * 64, "Bearer", "a" * 10_000])
+def test_a_token_that_is_none(board, group, token):
+    headers = {"Authorization": f"Bearer {token}".encode()}
+    refused(board.enter(headers), 401, "token")
+    refused(board.client.get("/api/entries", headers=headers), 401, "token")
+    refused(board.client.post("/api/freeze", json={"frozen": True}, headers=headers), 401, "token")
+
+
+def test_no_token_or_another_scheme(board, group):
+    token = group["Authorization"].removeprefix("Bearer ")
+    for headers in ({}, {"Authorization": f"Basic {token}"}, {"Authorization": token}, {"Cookie": "board=x"}):
+        refused(board.client.get("/api/entries", headers=headers), 401, "token")
+
+
+def test_what_is_kept_of_a_token_is_no_token(board, group):
+    """Who reads the database, or the log, cannot hand in for others."""
+    for line in board.store.lines():
+        for stolen in (line.hash, json.loads(line.detail).get("token")):
+            if stolen:
+                refused(board.enter({"Authorization": f"Bearer {stolen}"}), 401, "token")
+
+
+def test_a_request_from_a_page_of_another_site(board, group):
+    cookie = {"Cookie": f"board={group['Authorization'].removeprefix('Bearer ')}"}
+    for said in (
+        {"Origin": "https://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"}, {},
+        {"Sec-Fetch-Site": "same-site"}, {"Origin": board.url.replace("127.0.0.1", "127.0.0.1.evil.example")},
+    ):  # fmt: skip
+        refused(board.enter(cookie | said), 403, "another site")
+    refused(board.enter(group | {"Origin": "https://evil.example"}), 403, "another site")
+
+
+def test_a_page_of_the_board_itself_may_send_with_its_cookie(fresh):
+    board, group = fresh
+    cookie = {"Cookie": f"board={group['Authorization'].removeprefix('Bearer ')}"}
+    for said in ({"Origin": board.url}, {"Sec-Fetch-Site": "same-origin"}):
+        assert board.enter(cookie | said).status_code == 201
+
+
+def test_the_deadline_has_passed(fresh):
+    board, group = fresh
+    number = board.store.accept(1, "a", entry())[0]
+    pass_deadline(board.store)
+    before = has(board.store)
+    refused(board.enter(group), 403, "the deadline has passed")
+    refused(board.client.post(f"/api/entries/{number}/choose", headers=group), 403, "the deadline has passed")
+    assert has(board.store) == before
+
+
+@pytest.mark.parametrize("key", ["", "x" * 81, "a b", "é".encode(), *SQL[:1]])
+def test_a_key_that_is_none(board, group, key):
+    headers = group | {"Idempotency-Key": key}
+    got = board.client.post("/api/entries", headers=headers, files={k: (k, v) for k, v in files().items()})
+    assert got.status_code == 422 and "Idempotency-Key" in got.json()["detail"]
+
+
+def test_names_of_files_lead_nowhere(fresh, tmp_path):
+    board, group = fresh
+    before = sorted(path.name for path in tmp_path.rglob("*"))
+    for number, name in enumerate(("../../etc/passwd", "/etc/passwd", "C:\\x", "a\x00b", "x" * 5000, *SQL, "<script>")):
+        parts = {part: (name, content) for part, content in files().items()}
+        headers = group | {"Idempotency-Key": f"k{number}"}
+        got = board.client.post("/api/entries", headers=headers, files=parts)
+        assert got.status_code in (201, 400, 429), got.text
+    assert sorted(path.name for path in tmp_path.rglob("*")) == before
+
+
+def test_a_form_with_other_parts(board, group):
+    made = [(name, (name, content)) for name, content in files().items()]
+    send = lambda parts, **more: board.client.post(  # noqa: E731
+        "/api/entries", headers=group | {"Idempotency-Key": "k"}, files=parts, **more
+    )
+    refused(send(made[:2]), 422, "has no file notebook")
+    refused(send([*made[:2], ("other", ("x", b"x"))]), 422, "too many")
+    refused(send([*made[:2], made[0]]), 422, "too many")
+    refused(send([*made, made[0]]), 400, "form cannot be read")
+    refused(send(made, data={"ranks": "x" * 2000}), 400, "form cannot be read")
+    refused(send(made[1:], data={"random": "text"}), 422, "has no file random")
+    refused(send(None, data={"random": "x"}), 422, "has no file")
+    for body, kind in ((b"x", "multipart/form-data"), (b"x", "multipart/form-data; boundary=b"), (b"", "text/plain")):
+        headers = group | {"Idempotency-Key": "k", "Content-Type": kind}
+        assert board.client.post("/api/entries", headers=headers, content=body).status_code in (400, 422)
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "1e3", "99999999999999999999", "1;--", "%27", "..%2f..", "x", "1.0"])
+def test_a_number_of_an_entry_that_is_none(board, group, number):
+    for path, headers in (
+        (f"/api/entries/{number}/choose", group),
+        (f"/api/entries/{number}/notebook", board.instructor),
+    ):
+        method = "POST" if path.endswith("choose") else "GET"
+        assert board.client.request(method, path, headers=headers).status_code in (404, 422)
+
+
+@pytest.mark.parametrize("reason", ["", "\x00", "a\nb", "x" * 301])
+def test_a_reason_that_is_none(board, group, reason):
+    got = board.client.post("/api/entries/1/withdraw", json={"reason": reason}, headers=board.instructor)
+    refused(got, 422, "the reason")
+
+
+def test_settings_that_make_no_sense(board, group):
+    for changes in (
+        {"per_day": 0},
+        {"deadline": "soon"},
+        {"code": "x"},
+        {"colour": "red"},
+        {"per_day": "5"},
+        {"name": ""},
+    ):
+        got = board.client.put("/api/settings", json=changes, headers=board.instructor)
+        assert got.status_code == 422 and isinstance(got.json()["detail"], str)
+    assert board.store.settings().per_day == 5
+
+
+def test_a_request_that_breaks_off(board, group):
+    head = (
+        f"POST /api/entries HTTP/1.1\r\nHost: x\r\nAuthorization: {group['Authorization']}\r\nIdempotency-Key: k\r\n"
+        "Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 500000\r\n\r\n"
+    )
+    host, _, port = board.url.removeprefix("http://").partition(":")
+    with socket.create_connection((host, int(port))) as connection:
+        connection.sendall(head.encode() + b"--b\r\n" + b"x" * 1000)
+    time.sleep(0.2)
+    assert board.client.get("/api/standing").status_code == 200

@@ -1,0 +1,343 @@
+"""`course board` as a person runs it: it starts, is killed, goes on, and is looked after."""
+
+import contextlib
+import csv
+import io
+import json
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+
+import httpx
+import psutil
+import pytest
+
+from autograder.competition.leaderboard import worker
+from autograder.examination import sandbox
+from autograder.labs import converter
+from course import command
+from tests.autograder.competition.leaderboard import conftest
+from tests.autograder.competition.leaderboard.conftest import Board, opened
+
+LINE = re.compile(r"http://[\d.]+:\d+")
+in_a_sandbox = pytest.mark.skipif(bool(sandbox.missing()) and os.environ.get("CI") != "true", reason=sandbox.missing())
+
+
+class Running:
+    """`course board FOLDER` in a process of its own. said: what it printed."""
+
+    def __init__(self, folder, *arguments):
+        self.folder, self.said = folder, ""
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "course.command", "board", str(folder), "--port", "0", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for line in self.process.stdout:
+            self.said += line
+            if "Ctrl-C" in line:
+                break
+        assert self.process.poll() is None and LINE.search(self.said), self.said
+        self.url = LINE.search(self.said)[0]
+        self.client = httpx.Client(base_url=self.url, trust_env=False, timeout=30)
+        self.reader = threading.Thread(target=self.read)
+        self.reader.start()
+
+    def read(self):
+        for line in self.process.stdout:
+            self.said += line
+
+    def workers(self):
+        return psutil.Process(self.process.pid).children()
+
+    def end(self, number):
+        """Send it the signal; its exit status, and what is left of its workers some seconds later."""
+        workers = self.workers()
+        self.process.send_signal(number)
+        status = self.process.wait(60)
+        self.reader.join()
+        self.process.stdout.close()
+        self.client.close()
+        return status, psutil.wait_procs(workers, timeout=20)[1]
+
+    @property
+    def board(self):
+        return Board(None, self.url, self.client)
+
+
+def wait_for(what):
+    """The first true value of `what()`."""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        if found := what():
+            return found
+        time.sleep(0.1)
+    raise AssertionError("it did not happen")
+
+
+def board(*arguments):
+    """(exit status, what was printed) of `course board`."""
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(out):
+        status = command.main(["board", *map(str, arguments)])
+    return status, out.getvalue()
+
+
+@pytest.fixture
+def start():
+    """A function that starts a board; whatever runs at the end is ended."""
+    started = []
+
+    def run(*arguments):
+        started.append(Running(*arguments))
+        return started[-1]
+
+    yield run
+    for running in started:
+        if running.process.poll() is None:
+            running.end(signal.SIGKILL)
+
+
+@pytest.fixture
+def code(monkeypatch):
+    """The code of a board that is there."""
+
+    def read(folder):
+        found = re.search(r'code = "(.*?)"', (folder / "board.toml").read_text())[1]
+        monkeypatch.setattr(conftest, "CODE", found)
+        return found
+
+    return read
+
+
+@in_a_sandbox
+def test_it_is_killed_goes_on_and_loses_nothing(start, tmp_path, code):
+    """kill -9 of all in turn: nothing is left, nothing lost, none twice; then scored, ranked, verified."""
+    folder = tmp_path / "board"
+    running = start(folder)
+    code(folder)
+    assert (folder / "instructor-token").stat().st_mode & 0o777 == 0o600
+    assert (folder / "board.sqlite").stat().st_mode & 0o077 == 0
+    first, second = running.board.join("Ada"), running.board.join("Bob")
+    content = conftest.files(notebook=NOTHING)
+    got = running.board.enter(first, "key", **content)
+    assert got.status_code == 201
+    status, left = running.end(signal.SIGKILL)
+    assert status == -signal.SIGKILL and left == []
+    running = start(folder)
+    assert running.board.enter(first, "key", **content).json()["id"] == got.json()["id"] == 1
+    assert "instructor's token" not in running.said
+    for process in wait_for(lambda: running.workers()[1:] and running.workers()):
+        process.kill()
+    assert running.board.enter(second).status_code == 201
+    wait_for(lambda: running.said.count("it is started again") == 2)
+    rows = wait_for(lambda: ranked(running, 2))
+    assert {row["group"] for row in rows} == {"Ada", "Bob"}
+    wait_for(lambda: {"running", "refused"} & {row["verification"]["state"] for row in ranked(running, 2)})
+    with running.client.stream("GET", "/api/events") as events:
+        next(events.iter_lines())
+        status, left = running.end(signal.SIGINT)
+    assert status == 0 and left == [], running.said
+    assert "Cancel" not in running.said and "Traceback" not in running.said
+    assert "the last one's hash is" in running.said.splitlines()[-1]
+
+
+NOTHING = json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [
+    {"cell_type": "code", "id": "a", "metadata": {}, "outputs": [], "execution_count": None,
+     "source": "print('nothing to call here')"}]}).encode()  # fmt: skip
+
+
+def ranked(running, count):
+    """The rows of the standing, once there are so many, all with their rank or verdict."""
+    rows = running.client.get("/api/standing").json()["rows"]["random"]
+    return rows if len(rows) == count else None
+
+
+@in_a_sandbox
+def test_a_notebook_is_run_in_the_sandbox_and_refused_where_it_defines_nothing_to_call(tmp_path):
+    with opened(tmp_path) as store:
+        group = store.join("Ada", conftest.CODE)[0].id
+        store.accept(group, "a", conftest.rules.entry(**conftest.files(notebook=NOTHING)))
+        worker.Scoring(store).step()
+        assert worker.verify_next(store) and not worker.verify_next(store)
+        (past,) = store.history(group)
+        assert past.state == "refused" and "defines no classify" in past.said
+        assert store.verdicts(1)["public"]["cpu_seconds"] > 0
+        assert [line.action for line in store.lines()][-1] == "refused"
+
+
+def test_settings_are_read_again_when_the_file_changes_and_only_where_they_make_sense(start, tmp_path):
+    running, toml = start(tmp_path), tmp_path / "board.toml"
+    toml.write_text(toml.read_text().replace("per_day = 5", "per_day = 9").replace("The leaderboard", "Fields"))
+    wait_for(lambda: running.client.get("/api/standing").json()["name"] == "Fields")
+    toml.write_text(toml.read_text().replace("per_day = 9", "per_day = 0"))
+    wait_for(lambda: "Not taken from board.toml: per_day" in running.said)
+    toml.write_text("per_day = ")
+    wait_for(lambda: "cannot be read as TOML" in running.said)
+    toml.write_bytes(b"\xff")
+    wait_for(lambda: "cannot be read ('utf-8' codec" in running.said)
+    for process in wait_for(lambda: running.workers()[1:] and running.workers()):
+        process.kill()
+    wait_for(lambda: running.said.count("it is started again") == 2)  # it goes on looking after all the rest
+    assert running.said.count("Not taken") == 3, "each fault is said once"
+    toml.write_text("per_day = ")
+    status, said = board(tmp_path)
+    assert status == 1 and "a board is running in" in said
+    assert running.end(signal.SIGTERM) == (0, [])
+    status, said = board(tmp_path)
+    assert status == 1 and "cannot be read as TOML" in said
+
+
+def test_what_the_page_sets_is_in_the_file_too_and_what_the_file_says_besides_stays(start, tmp_path, code):
+    running, toml = start(tmp_path), tmp_path / "board.toml"
+    code(tmp_path)
+    token = {"Authorization": f"Bearer {(tmp_path / 'instructor-token').read_text().strip()}"}
+    toml.write_text("# mine\n" + toml.read_text())
+    running.client.put("/api/settings", json={"per_day": 7, "name": 'A "board"'}, headers=token)
+    wait_for(lambda: "per_day = 7" in toml.read_text() and toml.stat().st_mode & 0o777 == 0o600)
+    running.end(signal.SIGKILL)
+    toml.write_text("# mine\n" + toml.read_text().replace("per_day = 7", "per_day = 8"))
+    running = start(tmp_path)
+    said = running.client.get("/api/settings", headers=token).json()
+    assert "Taken from board.toml: per_day." in running.said and (said["per_day"], said["name"]) == (8, 'A "board"')
+    assert toml.read_text().startswith("# mine")
+    toml.unlink()
+    running.end(signal.SIGTERM)
+    running = start(tmp_path)
+    assert running.client.get("/api/settings", headers=token).json() == said and "per_day = 8" in toml.read_text()
+
+
+def test_a_second_machine_on_the_same_postgresql_shows_the_same_board_and_goes_on_alone(
+    start, tmp_path, postgres, code
+):
+    first = start(tmp_path / "one", "--db", postgres)
+    code(tmp_path / "one")
+    second = start(tmp_path / "two", "--db", postgres)
+    assert (tmp_path / "two" / "board.toml").read_text() == (tmp_path / "one" / "board.toml").read_text()
+    assert (
+        "is in the folder in which the board was made" in second.said
+        and not (tmp_path / "two/instructor-token").exists()
+    )
+    token = {"Authorization": f"Bearer {(tmp_path / 'one' / 'instructor-token').read_text().strip()}"}
+    group = first.board.join("Ada")
+    number = second.board.enter(group).json()["id"]
+    assert [entry["id"] for entry in first.client.get("/api/entries", headers=group).json()["entries"]] == [number]
+    assert second.client.put("/api/settings", json={"per_day": 9}, headers=token).status_code == 200
+    wait_for(lambda: all("per_day = 9" in (tmp_path / each / "board.toml").read_text() for each in ("one", "two")))
+    first.end(signal.SIGKILL)
+    second.board.enter(group)
+    rows = wait_for(lambda: ranked(second, 1))
+    assert rows[0]["entry"] == number + 1 and second.end(signal.SIGTERM) == (0, [])
+
+
+def test_an_instructors_token_that_a_person_wrote_is_long_enough(tmp_path):
+    (tmp_path / "instructor-token").write_text("secret\n")
+    status, said = board(tmp_path, "--port", "0")
+    assert status == 1 and "has 6 characters: write at least 20" in said
+
+
+@pytest.fixture
+def past(tmp_path):
+    """The folder of a board on which something has happened."""
+    folder = tmp_path / "past"
+    folder.mkdir()
+    with opened(folder) as store:
+        for name, wrong in (("Ada", 0.02), ("Bob", 0.3), ("=Cy()", 0.1)):
+            store.accept(store.join(name, conftest.CODE)[0].id, name, conftest.entry(wrong))
+        worker.Scoring(store).step()
+        for _ in range(2):
+            store.put_verdict(*store.to_verify(), "verified", "as it is")
+        worker.Scoring(store).step()
+    return folder
+
+
+def test_a_backup_is_one_file_from_which_all_comes_back(start, past, tmp_path):
+    status, said = board("backup", past)
+    (made,) = (past / "backups").iterdir()
+    assert status == 0 and str(made) in said and made.stat().st_mode & 0o077 == 0
+    assert not (past / "backups" / "x").exists() and board("backup", past, made)[0] == 1
+    head = re.search("hash is ([0-9a-f]{64})", said)[1]
+    status, said = board("restore", tmp_path / "again", made)
+    assert status == 0 and head in said and "The instructor's token" in said, said
+    status, said = board("audit", tmp_path / "again", "--receipt", head)
+    assert status == 0 and "Nothing in the log was changed" in said
+    for folder in (past, tmp_path / "again"):
+        assert board("export", folder, tmp_path / f"{folder.name}.csv")[0] == 0
+    assert (tmp_path / "past.csv").read_text() == (tmp_path / "again.csv").read_text()
+    status, said = board("restore", tmp_path / "again", made)
+    assert status == 1 and "there is a board already" in said
+    running = start(tmp_path / "again")  # its settings are as they were, and there is a new token
+    assert running.client.get("/api/standing").json()["name"] == "Test"
+    token = (tmp_path / "again" / "instructor-token").read_text().strip()
+    assert running.client.get("/api/audit", headers={"Authorization": f"Bearer {token}"}).status_code == 200
+
+
+def test_a_backup_goes_into_postgresql_and_back(past, tmp_path, postgres):
+    board("backup", past, tmp_path / "one.sqlite")
+    assert board("restore", tmp_path / "pg", tmp_path / "one.sqlite", "--db", postgres)[0] == 0
+    assert board("audit", tmp_path / "pg", "--db", postgres)[0] == 0
+    assert board("backup", tmp_path / "pg", tmp_path / "two.sqlite", "--db", postgres)[0] == 0
+    dumps = []
+    for name in ("one", "two"):
+        with contextlib.closing(sqlite3.connect(tmp_path / f"{name}.sqlite")) as connection:
+            dumps.append(sorted(line for line in connection.iterdump() if 'INTO "board"' not in line))
+    added = set(dumps[1]) - set(dumps[0])  # who restores gets a token of the instructor's
+    assert set(dumps[0]) < set(dumps[1]) and len(added) == 1 and "new instructor" in added.pop()
+
+
+def test_a_changed_past_is_said_with_exit_status_1(past):
+    with contextlib.closing(sqlite3.connect(past / "board.sqlite")) as connection:
+        connection.execute("UPDATE entries SET received = '2020' WHERE id = 2")
+        connection.commit()
+    status, said = board("audit", past)
+    assert status == 1 and "entry 2: its received is not as the log says." in said
+
+
+def test_what_cannot_be_done_is_one_sentence(past, tmp_path):
+    nothing = tmp_path / "nothing"
+    (tmp_path / "text").write_text("no database")
+    for arguments, words in (
+        (["backup", nothing], "has no board"), (["audit", nothing], "has no board"),
+        (["export", past], "name the file"), (["grade", past], "name the class"),
+        (["restore", nothing, tmp_path / "x"], "is not there"), (["restore", nothing, tmp_path / "text"], "no backup"),
+        (["grade", past, nothing], "is not the folder of a class"), (["export", past, tmp_path], "cannot be written"),
+        ([tmp_path / "text"], "cannot be a board's folder"), ([nothing, "--host", "256.1.1.1"], "cannot listen"),
+        ([nothing, "--port", "99999"], "cannot listen"), ([nothing, "--db", "mysql://x"], "the database is a URL"),
+    ):  # fmt: skip
+        status, said = board(*arguments)
+        assert status == 1 and words in said and said.count("\n") == 1, (arguments, said)
+
+
+def test_the_standing_goes_into_the_gradebook_of_a_class(past, tmp_path):
+    converter.ensure_path()  # a gradebook is made here
+    from autograder.gradebook.classroom import Classroom
+
+    room = Classroom(tmp_path / "class")
+    with room.gradebook() as book:
+        for student in ("ada", "eve", "bob", "cy"):
+            book.add_student(student)
+    status, said = board("grade", past, tmp_path / "class")
+    assert status == 1 and "Ada" in said and "--members" in said
+    members = tmp_path / "members.csv"
+    members.write_text("group,student\nAda,ada\nada,eve\nBob,bob\n=Cy(),cy\n")
+    for _ in range(2):  # again makes it no other
+        status, said = board("grade", past, tmp_path / "class", "--members", members)
+        assert status == 0 and "not final yet" in said, said
+    rows = {row["student_id"]: row for row in csv.DictReader((tmp_path / "class" / "grades.csv").open())}
+    with opened(past) as store:
+        counted = {each.name: each for each in store.seen()[3]}
+    points = {
+        each.name: sum(round(100 * got["overall"], 2) for got in each.scores.values()) for each in counted.values()
+    }
+    assert float(rows["ada"]["score"]) == float(rows["eve"]["score"]) == pytest.approx(points["Ada"], abs=0.01)
+    assert float(rows["bob"]["score"]) == pytest.approx(points["Bob"], abs=0.01) and float(rows["cy"]["score"]) == 0
+    assert {row["max_score"] for row in rows.values()} == {"200.0"}
+    members.write_text("group,student\nNobody,ada\n")
+    assert "which has no entry on the board" in board("grade", past, tmp_path / "class", "--members", members)[1]
+    members.write_text("a,b\n1,2\n")
+    assert "needs the columns" in board("grade", past, tmp_path / "class", "--members", members)[1]

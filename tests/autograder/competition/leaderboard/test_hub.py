@@ -1,0 +1,245 @@
+"""The board as a service of a real JupyterHub, behind its real proxy: who is known there need not join."""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from autograder.bench.board import TOML, free_port, label_map, saved
+from autograder.bench.competition import notebook
+from autograder.competition.leaderboard.hub import is_service, prefix
+from autograder.testing.browser import chromium
+from course.competition import scene
+
+PATIENCE = 90  # seconds
+CONFIG = """
+c.JupyterHub.bind_url = "http://127.0.0.1:{ports[0]}/base"
+c.JupyterHub.hub_port = {ports[1]}
+c.ConfigurableHTTPProxy.api_url = "http://127.0.0.1:{ports[2]}"
+c.JupyterHub.authenticator_class = "dummy"
+c.DummyAuthenticator.allow_all = True
+c.DummyAuthenticator.admin_users = {{"teacher"}}
+c.JupyterHub.spawner_class = "simple"
+c.JupyterHub.load_groups = {{
+    "Team A": {{"users": ["ada", "bob"]}},
+    "dora": {{"users": ["emmy"]}},
+    "Team B": {{"users": ["fritz"]}},
+    "Team C": {{"users": ["fritz"]}},
+    "nbgrader-ml": {{"users": ["ada", "carl"]}},
+}}
+c.JupyterHub.load_roles = [{{
+    "name": "class",
+    "scopes": ["access:services!service=board"],
+    "users": ["ada", "bob", "carl", "dora", "emmy", "fritz", "teacher"],
+}}]
+c.JupyterHub.services = [{{
+    "name": "board",
+    "url": "http://127.0.0.1:{ports[3]}",
+    "command": [{python!r}, "-m", "course.command", "board", {folder!r}],
+    "oauth_no_confirm": True,
+}}]
+"""
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory):
+    """A JupyterHub with a board; its folder and its URL."""
+    proxy = shutil.which("configurable-http-proxy")
+    if proxy is None:
+        assert os.environ.get("CI") != "true", "the package node-configurable-http-proxy is missing"
+        pytest.skip("JupyterHub's proxy is not installed (Debian's package node-configurable-http-proxy)")
+    folder = tmp_path_factory.mktemp("hub")
+    (folder / "board").mkdir()
+    (folder / "board" / "board.toml").write_text(TOML.format(per_day=3))
+    ports = [free_port() for _ in range(4)]
+    config = CONFIG.format(ports=ports, python=sys.executable, folder=str(folder / "board"))
+    (folder / "jupyterhub_config.py").write_text(config)
+    # where node came from elsewhere it does not look among Debian's modules
+    modules = {"NODE_PATH": str(Path(proxy).resolve().parents[2])}
+    path = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    with (folder / "log").open("w") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "jupyterhub"], cwd=folder, env=os.environ | path | modules, stdout=log, stderr=log,
+            start_new_session=True,
+        )  # fmt: skip
+    url, started = f"http://127.0.0.1:{ports[0]}/base", set()
+    try:
+        end = time.monotonic() + PATIENCE
+        while not answers(f"{url}/services/board/api/standing"):
+            assert process.poll() is None and time.monotonic() < end, (folder / "log").read_text()
+            started |= below(process)
+            time.sleep(0.1)
+        started |= below(process)
+        yield folder, url
+    finally:
+        started |= below(process)
+        process.send_signal(signal.SIGTERM)
+        process.wait(PATIENCE)
+        _, left = psutil.wait_procs(started, timeout=10)
+        for each in left:
+            with contextlib.suppress(psutil.Error):
+                each.kill()
+    assert not left
+
+
+def below(process):
+    """All processes that it started."""
+    with contextlib.suppress(psutil.Error):
+        return set(psutil.Process(process.pid).children(recursive=True))
+    return set()
+
+
+def answers(url):
+    with contextlib.suppress(httpx.TransportError):
+        return httpx.get(url, trust_env=False).status_code == 200
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as browser:
+        yield browser
+
+
+@contextlib.contextmanager
+def logged_in(browser, url, name, page="group"):
+    """A page of the board, asked for by somebody who then logs in at the Hub."""
+    context = browser.new_context()
+    tab = context.new_page()
+    tab.goto(f"{url}/services/board/{page}")
+    tab.click("text=Log in through JupyterHub")
+    tab.wait_for_url(f"{url}/hub/login**")
+    tab.fill("input[name=username]", name)
+    tab.fill("input[name=password]", "any")
+    tab.press("input[name=password]", "Enter")
+    tab.wait_for_url(f"{url}/services/board/**")
+    yield tab
+    context.close()
+
+
+def entry(number=0):
+    """Files of an entry."""
+    import numpy as np
+
+    rng = np.random.default_rng(number)
+    files = {split: (f"{split}.npy", saved(label_map(split, rng))) for split in scene.SPLITS}
+    return files | {"notebook": ("09-competition.ipynb", json.dumps(notebook("nearest_mean")).encode())}
+
+
+def token_of(browser, url, name, scopes):
+    """A token of the Hub, as a user makes one on its page for tokens."""
+    with logged_in(browser, url, name) as tab:
+        tab.goto(f"{url}/hub/token")
+        ask = """async ([url, asked]) => (await (await fetch(`${url}?_xsrf=${jhdata.xsrf_token}`, {
+            method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(asked),
+        })).json()).token"""
+        return tab.evaluate(ask, [f"{url}/hub/api/users/{name}/tokens", {"note": "lab", "scopes": scopes}])
+
+
+def test_who_logs_in_at_the_hub_stands_on_the_page_of_the_hubs_group(hub, browser):
+    _, url = hub
+    with logged_in(browser, url, "ada") as tab:
+        assert tab.url == f"{url}/services/board/group"
+        assert "Team A" in tab.inner_text("main")
+        cookies = {each["name"]: each for each in tab.context.cookies()}
+        own = cookies["service-board"]
+        assert own["httpOnly"] and own["path"] == "/base/services/board/"
+        assert not [name for name in cookies if name.startswith("service-board-oauth-state")]
+    with logged_in(browser, url, "carl") as tab:  # in no group but nbgrader's
+        assert "carl" in tab.inner_text("main")
+
+
+def test_two_of_one_group_see_the_same_entries_and_a_user_of_a_groups_name_does_not(hub, browser):
+    _, url = hub
+    with logged_in(browser, url, "ada") as tab:
+        origin = {"Origin": url.removesuffix("/base")}
+        form = {
+            part: {"name": name, "mimeType": "application/octet-stream", "buffer": content}
+            for part, (name, content) in entry().items()
+        }
+        reply = tab.request.post(
+            f"{url}/services/board/api/entries", headers=origin | {"Idempotency-Key": "a"}, multipart=form
+        )
+        assert reply.status == 201, reply.text()
+        foreign = tab.request.post(
+            f"{url}/services/board/api/entries/1/choose", headers={"Origin": "http://elsewhere.example"}
+        )
+        assert foreign.status == 403
+    for name, number in (("bob", 1), ("dora", 0), ("emmy", 0)):
+        with logged_in(browser, url, name) as tab:
+            assert len(tab.request.get(f"{url}/services/board/api/entries").json()["entries"]) == number
+    with logged_in(browser, url, "dora") as tab, logged_in(browser, url, "emmy") as other:
+        assert "dora" in tab.inner_text("main") and tab.inner_text("main") != other.inner_text("main")
+
+
+def test_the_hubs_admin_is_the_instructor_and_nobody_else_is(hub, browser):
+    _, url = hub
+    with logged_in(browser, url, "teacher", "instructor") as tab:
+        assert tab.request.get(f"{url}/services/board/api/settings").json()["per_day"] == 3
+        assert tab.url == f"{url}/services/board/instructor"
+    with logged_in(browser, url, "ada") as tab:
+        assert tab.request.get(f"{url}/services/board/api/settings").status == 403
+
+
+def test_who_is_in_two_groups_is_told_so(hub, browser):
+    _, url = hub
+    with logged_in(browser, url, "fritz") as tab:
+        assert "Team B, Team C" in tab.inner_text("body")
+
+
+def test_the_wall_and_its_events_come_through_the_hubs_proxy_without_a_log_in(hub, browser):
+    _, url = hub
+    page = browser.new_page()
+    broken = []
+    page.on("response", lambda reply: broken.append(reply.url) if reply.status >= 400 else None)
+    page.goto(f"{url}/services/board/")
+    assert "Bench" in page.inner_text("body")
+    page.close()
+    assert broken == []
+    with httpx.stream("GET", f"{url}/services/board/api/events", trust_env=False) as stream:
+        assert next(stream.iter_lines()) == "event: standing"
+
+
+def test_a_token_of_the_hub_hands_in_and_one_that_is_not_for_the_board_does_not(hub, browser):
+    _, url = hub
+    board = f"{url}/services/board/api/entries"
+    good = {"Authorization": f"token {token_of(browser, url, 'bob', ['access:services!service=board'])}"}
+    reply = httpx.post(board, files=entry(1), headers=good | {"Idempotency-Key": "b"}, trust_env=False)
+    assert reply.status_code == 201, reply.text
+    poor = {"Authorization": f"token {token_of(browser, url, 'bob', ['read:users!user=bob'])}"}
+    assert httpx.get(board, headers=poor, trust_env=False).status_code == 403
+    assert httpx.get(board, headers={"Authorization": "token wrong"}, trust_env=False).status_code == 401
+
+
+def test_a_log_in_that_another_browser_began_is_not_ended_here(hub, browser):
+    _, url = hub
+    begun = httpx.get(f"{url}/services/board/hub/log-in", params={"next": "//elsewhere.example/"}, trust_env=False)
+    state = httpx.URL(begun.headers["location"]).params["state"]
+    reply = httpx.get(f"{url}/services/board/oauth_callback", params={"code": "x", "state": state}, trust_env=False)
+    assert reply.status_code == 403 and "not begun here" in reply.text
+    own = httpx.get(
+        f"{url}/services/board/oauth_callback", params={"code": "x", "state": state}, cookies=begun.cookies,
+        trust_env=False,
+    )  # fmt: skip
+    assert own.status_code == 403 and "did not confirm" in own.text
+
+
+def test_a_board_that_a_user_of_a_hub_starts_is_no_service_of_the_hub(monkeypatch):
+    """A user's own server there has a prefix, an address and a token, too, and they are not the board's."""
+    for line in (
+        "SERVICE_PREFIX=/user/ada/",
+        "SERVICE_URL=http://127.0.0.1:8888/user/ada/",
+        "API_TOKEN=secret",
+        "USER=ada",
+    ):
+        name, _, value = line.partition("=")
+        monkeypatch.setenv(f"JUPYTERHUB_{name}", value)
+    assert not is_service() and prefix() == ""

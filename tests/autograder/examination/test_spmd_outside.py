@@ -1,0 +1,266 @@
+"""`spmd` in a check that runs outside: it means the student's ranks, and what comes back can be worked with."""
+
+import pytest
+
+from autograder.examination.kernel import Kernel
+from autograder.examination.standins import run_check
+
+GIVEN = '''
+import numpy as np
+from course.spmd import spmd
+
+
+def ring(comm, x):
+    """Each rank sends to the next and returns what the one before sent."""
+    got = np.empty_like(x)
+    return comm.sendrecv(x, (comm.rank + 1) % comm.size, recvbuf=got, source=(comm.rank - 1) % comm.size)
+
+
+def cycle(comm, x):
+    got = np.empty_like(x)
+    comm.send(x, dest=(comm.rank + 1) % comm.size)
+    return comm.recv(got, source=(comm.rank - 1) % comm.size)
+
+
+def broken(comm, x):
+    if comm.rank == 2:
+        return 1 / 0
+    return ring(comm, x)
+
+
+def empty(comm, x):
+    raise NotImplementedError("still empty")
+
+
+def busiest(trace):
+    return int(trace.bytes_sent.argmax())
+
+
+class Box:
+    def __init__(self, x):
+        self.x = x
+
+
+def boxed(comm, x):
+    return Box(comm.rank + x)
+
+
+def tensors(comm, x):
+    import torch
+    return torch.full((2,), comm.rank + 0.5, requires_grad=comm.rank == 1)
+
+
+def doubled(comm, x):
+    return x * 2
+'''
+
+
+@pytest.fixture(scope="module")
+def kernel():
+    with Kernel() as kernel:
+        kernel.run(GIVEN, 60)
+        yield kernel
+
+
+@pytest.fixture
+def hint(kernel):
+    """Run a check outside: its hint, None where it passes."""
+    return lambda check: run_check("import numpy as np\n" + check, kernel, 30)
+
+
+XS = "xs = [np.full(3, float(r)) for r in range(4)]\n"
+RUN = "from course.spmd import spmd\n" + XS + 'run = spmd({}, xs, carrier="simulated")\n'
+
+
+def test_a_run_comes_back_as_a_list_with_its_trace(hint):
+    check = """
+assert [got[0] for got in run] == [3, 0, 1, 2] and len(list(run)) == 4
+assert run[0].shape == (3,) and run[-1][0] == 2
+assert run.trace.bytes_sent[2] == 24 and run.trace.bytes_sent.sum() == 96
+assert run.trace.steps.max() == 1 and run.trace.link_messages[3, 0] == 1
+assert run.trace.carrier == "simulated" and len(run.trace.messages) == 4
+"""
+    assert hint(RUN.format("ring") + check) is None
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "from course import spmd, plots; run = spmd.spmd(ring, xs, carrier='simulated'); plots.curves",
+        "from course import comm; network = comm.Simulated(alpha=1.0)",
+        "from course.comm import Simulated; network = Simulated(alpha=1.0)",
+        "from course.comm.simulated import Simulated as S; network = S(alpha=1.0)",
+        "import course.comm.simulated as s; network = s.Simulated(alpha=1.0)",
+    ],
+)
+def test_the_names_mean_the_students_kernel_however_they_are_imported(hint, words):
+    check = "from course.spmd import spmd\n" + XS + words
+    if "network" in words:
+        check += "\nrun = spmd(ring, xs, carrier=network)\nassert run.trace.alpha == 1.0 and run.trace.seconds > 1"
+    assert hint(check + "\nassert run[0][0] == 3") is None
+
+
+def test_faults_travel_in_a_list_and_the_error_can_be_expected(hint):
+    check = (
+        XS
+        + """
+from course.comm import Drop
+from course.spmd import RunFailed, spmd
+from course.errors import Problem
+
+try:
+    spmd(ring, xs, carrier="simulated", faults=[Drop(source=0, dest=1)])
+    raise AssertionError("should have failed")
+except RunFailed as failed:
+    assert isinstance(failed, Problem)
+    assert str(failed).startswith("The message from rank 0 to rank 1"), str(failed)
+    assert failed.report.cause == str(failed).splitlines()[0] and len(failed.report.lines) == 4
+    assert failed.trace.bytes_sent[0] == 0 and failed.trace.bytes_sent[2] == 24
+"""
+    )
+    assert hint(check) is None
+
+
+def test_a_run_that_failed_is_told_by_its_root_cause_and_a_line_a_rank(hint):
+    first, *lines = hint(RUN.format("broken") + "assert True").splitlines()
+    assert first.startswith("Rank 2 raised ZeroDivisionError: division by zero (line 19 of `broken`: `return 1 / 0`")
+    assert lines[0].startswith("  rank 0 ") and lines[3].startswith("  rank 3 ")
+
+
+def test_a_circle_of_sends_is_told_as_such(hint):
+    told = hint(RUN.format("cycle") + "assert True").splitlines()
+    assert told[0].startswith("Ranks 0, 1, 2 and 3 all send and none of them receives")
+    assert told[-2] == "  ring of waits: 0 → 1 → 2 → 3 → 0"
+    assert told[-1] == "  run: cycle(comm, …) on 4 ranks, carrier simulated"
+
+
+def test_an_empty_task_is_told_as_empty(hint):
+    assert hint(RUN.format("empty") + "assert True") == "this task is still empty."
+
+
+def test_a_wrong_call_is_told_in_the_courses_own_words(hint):
+    told = hint("from course.spmd import spmd\nspmd(ring, [1, 2], ranks=3, carrier='simulated')")
+    assert told == "there are 3 ranks, and argument 1 has 2 entries: one a rank."
+
+
+def test_results_that_are_not_plain_can_be_asked_for_their_parts(hint):
+    assert hint(RUN.replace("xs, c", "[1, 2], c").format("boxed") + "assert [b.x for b in run] == [1, 3]") is None
+
+
+def test_tensors_arrive_as_tensors_and_go_to_the_student_as_such(hint):
+    check = """
+import torch
+assert np.asarray(run[3], dtype=float).tolist() == [3.5, 3.5]
+assert torch.equal(run[1].detach(), torch.full((2,), 1.5)) and run[1].requires_grad and not run[0].requires_grad
+ones = spmd(doubled, [torch.full((2,), r, dtype=torch.bfloat16) for r in range(2)], carrier="simulated")
+assert ones[1].dtype == torch.bfloat16 and ones[1].tolist() == [2, 2]
+"""
+    assert hint(RUN.format("tensors") + check) is None
+
+
+def test_a_trace_goes_back_to_a_function_of_the_students(hint):
+    assert hint(RUN.format("ring") + "assert busiest(run.trace) == 0") is None
+
+
+def test_a_function_of_the_checks_runs_on_every_simulated_rank(hint):
+    check = (
+        XS
+        + """
+from course.spmd import spmd
+
+seen = []
+
+def program(comm, x):
+    seen.append(comm.rank)
+    got = ring(comm, x)
+    comm.barrier()
+    return float(got[0]) + 10 * comm.rank
+
+run = spmd(program, xs, carrier="simulated")
+assert sorted(seen) == [0, 1, 2, 3]
+assert list(run) == [3, 10, 21, 32], list(run)
+"""
+    )
+    assert hint(check) is None
+
+
+def test_an_error_of_the_students_passes_through_a_function_of_the_checks_as_it_was(hint):
+    check = XS + (
+        "from course.spmd import spmd\n"
+        "def program(comm, x):\n    return broken(comm, x)\n"
+        'run = spmd(program, xs, carrier="simulated")'
+    )
+    assert hint(check).startswith("Rank 2 raised ZeroDivisionError: division by zero (line 19 of `broken`")
+
+
+def test_an_assert_in_a_function_of_the_checks_is_the_hint(hint):
+    check = XS + (
+        "from course.spmd import spmd\n"
+        "def program(comm, x):\n    assert comm.rank < 2, f'rank {comm.rank} is too much'\n    return ring(comm, x)\n"
+        'run = spmd(program, xs, carrier="simulated")'
+    )
+    assert hint(check) == "rank 2 is too much"
+
+
+def test_a_function_of_the_students_gets_one_of_the_checks_that_calls_it_back(kernel, hint):
+    kernel.run("def apply(f, box):\n    return f(box) + 1", 10)
+    check = "def look(box):\n    return box.x * 2\nassert apply(look, Box(4)) == 9"
+    assert hint(check) is None
+
+
+FORGED = {
+    "no run": "course.spmd.spmd = lambda *args, **kwargs: 3",
+    "no trace": "course.spmd._simulated = lambda *args: ([], [1] * 4, {'bytes_sent': 5}, False)",
+    "a part missing": "Trace.plain = lambda self: {'ranks': 4, 'link_bytes': self.link_bytes}",
+    "another type": "Trace.plain = lambda self: {**real(self), 'bytes_sent': 'many'}",
+    "other shapes": "Trace.plain = lambda self: {**real(self), 'bytes_sent': np.zeros(10**6, np.int64)}",
+    "no end": "Trace.plain = lambda self: {**real(self), 'endings': [[]] * 2_000_000}",
+    "objects": "Trace.plain = lambda self: {**real(self), 'steps': object()}",
+    "a method": "Trace.plain = lambda self: {**real(self), 'timeline': 1}",
+}
+
+
+@pytest.mark.parametrize("forgery", FORGED.values(), ids=FORGED)
+def test_a_forged_run_is_a_failed_check_and_nothing_more(kernel, hint, forgery):
+    setting = (
+        "import course.spmd\nfrom course.comm.trace import Trace\nreal, given = Trace.plain, dict(vars(course.spmd))\n"
+    )
+    kernel.run(setting + forgery, 10)
+    check = RUN.format("ring") + "assert run.trace.bytes_sent[2] == 24"
+    told = hint(check)
+    kernel.run("Trace.plain = real\nvars(course.spmd).update(given)", 10)
+    assert any(words in told for words in ("could not be used", "cannot be looked at", "more than a million parts")), (
+        told
+    )
+    assert hint(check) is None
+
+
+@pytest.fixture(scope="module")
+def engines(kernel):
+    kernel.run("from course import cluster\ncluster.start(2)", 120)
+    yield
+    kernel.run("cluster.stop()", 60)
+
+
+ENGINES = "from course.spmd import spmd\nxs = [np.full(3, float(r)) for r in range(2)]\n"
+
+
+def test_the_students_engines_run_what_the_check_asks_for(engines, hint):
+    check = ENGINES + "run = spmd(ring, xs)\nassert run[0][2] == 1 and run.trace.bytes_sent[1] == 24\n"
+    assert hint(check + "assert run.trace.carrier == 'local' and run.trace.alpha is None") is None
+
+
+def test_what_goes_wrong_on_engines_is_told_by_its_root_cause_and_they_go_on(engines, hint):
+    told = hint(ENGINES + "spmd(cycle, xs)").splitlines()
+    assert told[0].startswith("Ranks 0 and 1 all send and none of them receives")
+    assert "line 13 of `cycle`: `comm.send(x, dest=(comm.rank + 1) % comm.size)`" in told[1], told[1]
+    assert hint(ENGINES + "assert spmd(ring, xs)[0][2] == 1") is None
+
+
+def test_an_empty_task_is_told_as_empty_on_engines_too(engines, hint):
+    assert hint(ENGINES + "spmd(empty, xs)") == "this task is still empty."
+
+
+def test_a_function_of_the_checks_cannot_travel_to_engines_and_that_is_said(engines, hint):
+    told = hint(ENGINES + "def program(comm, x):\n    return x\nspmd(program, xs)")
+    assert told.startswith("`program`") and "cannot travel to an engine" in told and "\n" not in told

@@ -1,0 +1,208 @@
+"""A class at speed: what is finished is kept whatever ends a run, on one machine or a cluster, in any gradebook."""
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import nbformat
+import psutil
+import pytest
+
+from autograder.examination import pool, sandbox
+from autograder.gradebook import classroom
+from autograder.labs import source
+from course.errors import Problem
+from tests.autograder.conftest import LAB, MINI
+from tests.autograder.gradebook.test_grade import put, run, scores
+
+COMMAND = f"""
+import sys
+from pathlib import Path
+from autograder.labs import source
+from course.command import main
+source.SOLUTIONS = Path({str(MINI)!r})
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.fixture
+def class_(tmp_path, mini_solutions):
+    return tmp_path / "class"
+
+
+@pytest.fixture
+def hand_ins(mini, tmp_path):
+    """Six hand-ins, and what each deserves."""
+    deserved = {}
+    for number in range(3):
+        put(tmp_path / "hand-ins", f"right-{number}", mini.hand_in())
+        put(tmp_path / "hand-ins", f"wrong-{number}", mini.hand_in(add="def add(x, y): return x - y"))
+        deserved |= {f"right-{number}": 5, f"wrong-{number}": 3}
+    return tmp_path / "hand-ins", deserved
+
+
+def command(*arguments, **settings):
+    """`course grade` as a process whose output can be read line by line."""
+    return subprocess.Popen(
+        [sys.executable, "-c", COMMAND, "grade", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+        **settings,
+    )
+
+
+def below(process):
+    return psutil.Process(process.pid).children(recursive=True)
+
+
+def is_gone(processes):
+    """Whether all have ended, a moment later."""
+    return not psutil.wait_procs(processes, timeout=10)[1]
+
+
+def records(class_):
+    return {path: path.stat().st_mtime_ns for path in class_.glob("examined/*/*.json")}
+
+
+def test_a_run_that_is_killed_leaves_nothing_running_and_the_same_command_goes_on(hand_ins, class_):
+    folder, deserved = hand_ins
+    for _ in range(2):
+        process = command(folder, "--class", class_)
+        for line in process.stdout:
+            if line.startswith("[") and "as before" not in line:
+                break
+        time.sleep(0.3)  # the next are under way
+        started = below(process)
+        process.kill()
+        process.wait()
+        assert started and is_gone(started)
+    kept = {path: time for path, time in records(class_).items() if json.loads(path.read_text())["graded"]}
+    status, rows, summary = run(folder, class_)
+    assert status == 0 and summary["graded"] == 6 and scores(class_) == deserved
+    assert len(kept) >= 2 and all(records(class_)[path] == time for path, time in kept.items()), "run twice"
+    assert {row["score"] for row in rows.values()} == {3, 5}
+    left = sandbox.Cgroup.ROOT.glob("*/distributed-ml-course-*")
+    assert [group.name for group in left if not sandbox.runs(int(group.name.split("-")[3]))] == []
+
+
+def test_an_interrupt_is_one_sentence_and_leaves_nothing_running(hand_ins, class_):
+    process = command(hand_ins[0], "--class", class_)
+    next(line for line in process.stdout if line.startswith("[1/6]"))
+    started = below(process)
+    process.send_signal(signal.SIGINT)
+    said = process.stdout.read()
+    assert process.wait() != 0 and "the same command goes on from here" in said and "Traceback" not in said
+    assert is_gone(started)
+
+
+def test_only_what_is_new_is_examined_and_again_examines_all(hand_ins, class_, mini, monkeypatch):
+    folder, deserved = hand_ins
+    run(folder, class_)
+    first = records(class_)
+    put(folder, "wrong-1", mini.hand_in())
+    put(folder, "late", mini.hand_in())
+    status, rows, _ = run(folder, class_)
+    assert status == 0 and scores(class_) == deserved | {"wrong-1": 5, "late": 5}
+    changed = {path.stem for path, time in records(class_).items() if first.get(path) != time}
+    assert changed == {"wrong-1", "late"} and rows["right-0"]["score"] == 5
+    second = records(class_)
+    assert run(folder, class_, again=True)[0] == 0
+    assert all(second[path] != time for path, time in records(class_).items())
+
+
+def test_a_new_form_of_the_lab_is_graded_anew_and_a_lost_gradebook_is_filled_again(
+    hand_ins, class_, tmp_path, monkeypatch
+):
+    folder, deserved = hand_ins
+    run(folder, class_)
+    (class_ / "gradebook.db").unlink()
+    monkeypatch.setattr(pool, "apart", None)  # nothing is examined
+    assert run(folder, class_)[0] == 0 and scores(class_) == deserved
+    monkeypatch.undo()
+    changed = tmp_path / "solutions"
+    shutil.copytree(MINI, changed)
+    lab = changed / LAB / "lab.py"
+    lab.write_text(lab.read_text().replace("check descend points=3", "check descend points=4"))
+    monkeypatch.setattr(source, "SOLUTIONS", changed)
+    assert run(folder, class_)[0] == 0
+    assert scores(class_) == {student: points + 1 for student, points in deserved.items()}
+
+
+def test_a_check_that_takes_its_process_with_it_costs_itself_and_no_other_check_or_hand_in(mini):
+    """The grader's own process: a check that takes all memory, a defect of ours."""
+    notebook, _ = mini.graded(mini.hand_in())
+    check = next(cell for cell in notebook.cells if cell.id == "add-check")
+    check.source = "import os\nos._exit(7)"
+    record = pool.apart(nbformat.writes(notebook), unsafe=False)
+    assert "could not be finished" in record["cells"]["add-check"][0]["evalue"]
+    assert record["cells"]["descend-check"] == [] and record["remarks"][0].startswith("add-check: ")
+    whole, _ = mini.graded(mini.hand_in())
+    after = pool.apart(nbformat.writes(whole), unsafe=False)
+    assert after["remarks"] == [] and after["cells"]["add-check"] == [] and after["peak_memory"] > 0
+
+
+def test_a_gradebook_that_another_program_has_locked_is_waited_for(hand_ins, class_):
+    folder, deserved = hand_ins
+    room = classroom.Classroom(class_)
+    room.release(LAB)
+    locked = sqlite3.connect(class_ / "gradebook.db", isolation_level=None, check_same_thread=False)
+    locked.execute("begin exclusive")
+    process = command(folder, "--class", class_)
+    time.sleep(12)
+    locked.execute("commit")
+    locked.close()
+    assert process.wait(120) == 0, process.stdout.read()
+    assert scores(class_) == deserved
+
+
+def test_without_bubblewrap_grading_refuses_and_unsafe_is_said_of_each_grade(mini, tmp_path, class_, monkeypatch):
+    put(tmp_path / "hand-ins", "ann", mini.hand_in())
+    monkeypatch.setattr(sandbox.shutil, "which", lambda program: None)
+    sandbox.missing.cache_clear()
+    with pytest.raises(Problem, match="install the package bubblewrap"):
+        run(tmp_path / "hand-ins", class_)
+    assert not class_.exists()
+    status, rows, _ = run(tmp_path / "hand-ins", class_, unsafe=True)
+    sandbox.missing.cache_clear()
+    assert status == 0 and rows["ann"]["score"] == 5
+    assert rows["ann"]["remarks"] == ["It was graded without a sandbox (--unsafe)."]
+
+
+def test_a_class_is_graded_on_the_engines_of_a_cluster_by_its_profile(hand_ins, class_, tmp_path):
+    folder, deserved = hand_ins
+    settings = {"env": os.environ | {"IPYTHONDIR": str(tmp_path / "ipython")}}
+    ipcluster = [sys.executable, "-m", "ipyparallel.cluster"]
+    nobody = command(folder, "--class", class_, "--profile", "nightly", **settings)
+    assert "ipcluster start" in nobody.communicate()[0] and nobody.returncode != 0
+    cluster = subprocess.Popen(
+        [*ipcluster, "start", "--profile=nightly", "--n=2"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, **settings,
+    )  # fmt: skip
+    try:
+        process = command(folder, "--class", class_, "--profile", "nightly", **settings)
+        said = process.communicate(timeout=120)[0]
+        assert process.returncode == 0, said
+        assert scores(class_) == deserved
+    finally:
+        started = below(cluster)
+        cluster.send_signal(signal.SIGINT)
+        assert is_gone([cluster, *started])
+
+
+def test_grades_are_kept_in_postgresql_where_the_class_says_so(hand_ins, class_, postgres):
+    folder, deserved = hand_ins
+    class_.mkdir()
+    (class_ / "nbgrader_config.py").write_text(f"{classroom.CONFIG}c.CourseDirectory.db_url = {postgres!r}\n")
+    assert run(folder, class_)[0] == 0 and scores(class_) == deserved
+    assert not (class_ / "gradebook.db").exists()
+    with classroom.Classroom(class_).gradebook() as book:
+        assert book.find_submission(LAB, "right-0").score == 5
+    again = records(class_)
+    assert run(folder, class_)[0] == 0 and records(class_) == again

@@ -1,0 +1,84 @@
+"""From solutions/ to labs/: the same bytes each time, and nothing of a solution or a hidden test among them."""
+
+import argparse
+import json
+
+import nbformat
+import pytest
+from nbgrader.validator import Validator
+
+from autograder.labs import build, source
+
+
+def lines(source):
+    return {line.strip() for line in source.splitlines()}
+
+
+def test_labs_are_what_solutions_give():
+    assert build.run(argparse.Namespace(check=True)) == 0
+
+
+def test_check_notices_a_changed_a_missing_and_a_left_over_notebook(mini_solutions, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(source, "LABS", tmp_path / "labs")
+    build_, check = argparse.Namespace(check=False), argparse.Namespace(check=True)
+    assert build.run(check) == 1
+    assert build.run(build_) == 0 and build.run(check) == 0
+    path = source.LABS / "00-mini" / "00-mini.ipynb"
+    path.write_bytes(path.read_bytes() + b"\n")
+    assert build.run(check) == 1 and "course build" in capsys.readouterr().out
+    build.run(build_)
+    (source.LABS / "old.ipynb").write_text("{}")
+    assert build.run(check) == 1
+    assert build.run(build_) == 0 and not (source.LABS / "old.ipynb").exists()
+
+
+def test_the_same_text_gives_the_same_bytes(mini, mini_solutions):
+    again = build.student_version("00-mini", build.solved("00-mini"))
+    assert build.to_bytes(again) == build.to_bytes(mini.release)
+
+
+@pytest.mark.parametrize("lab", source.lab_names())
+def test_no_line_of_a_solution_or_a_hidden_test_reaches_students(lab):
+    """Every line of 20 characters or more that the skeleton does not give is looked for in labs/.
+
+    Left out are given cells and cells for show of later labs: they carry working versions of what earlier labs built.
+    So are lines that make a generator of random numbers, which any cell may have and which give nothing away.
+    """
+    solution = build.solved(lab)
+    given, secret = set(), set()
+    for cell in solution.cells:
+        begin, end = source.SOLUTION if source.is_task(cell) or source.is_answer(cell) else source.HIDDEN
+        inside = False
+        for line in cell.source.splitlines():
+            if line.strip() in (begin, end):
+                inside = line.strip() == begin
+            elif inside and len(line.strip()) >= 20 and "= np.random.default_rng(" not in line:
+                secret.add(line.strip())
+            elif not inside:
+                given.add(line.strip())
+    assert secret - given
+    reaches = set()
+    for path in source.LABS.glob("**/*.ipynb"):
+        for cell in nbformat.read(path, as_version=4).cells:
+            students_own = source.is_task(cell) or source.is_check(cell) or source.is_answer(cell)
+            if path.stem <= lab or path.stem == "index" or students_own:
+                reaches |= lines(cell.source)
+            reaches |= lines(json.dumps(cell.get("outputs", [])) + json.dumps(cell.metadata))
+    assert not (secret - given) & reaches
+
+
+@pytest.mark.parametrize("lab", source.lab_names())
+def test_nbgrader_finds_every_graded_cell_of_what_students_get(lab):
+    notebook = nbformat.read(source.LABS / lab / f"{lab}.ipynb", as_version=4)
+    wanted = {cell.id for cell in build.solved(lab).cells if source.nbgrader(cell).get("grade")}
+    assert {cell.metadata.nbgrader.grade_id for cell in notebook.cells if source.nbgrader(cell).get("grade")} == wanted
+
+
+def test_validate_tells_which_checks_fail(mini, tmp_path, monkeypatch):
+    """The button of the same name in JupyterLab calls this."""
+    path = tmp_path / "00-mini.ipynb"
+    monkeypatch.chdir(tmp_path)
+    solved, wrong = mini.hand_in(why="Because."), mini.hand_in(why="Because.", add="def add(x, y): pass")
+    for notebook, failing in [(mini.release, 3), (solved, 0), (wrong, 1)]:
+        path.write_bytes(build.to_bytes(notebook))
+        assert len(Validator().validate(str(path)).get("failed", [])) == failing

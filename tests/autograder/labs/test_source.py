@@ -1,0 +1,98 @@
+"""Reading a lab's text: titles become cells, and what the convention does not know is an error with its line."""
+
+import pytest
+
+from autograder.labs import source
+from course.errors import Problem
+
+GOOD = """\
+# %% [markdown]
+# Hello
+
+# %% task ring
+def ring():
+    ### BEGIN SOLUTION
+    return 1
+    ### END SOLUTION
+
+# %% check ring points=3
+assert ring() == 1
+
+# %% check ring-uneven points=0.5
+assert ring() != 2
+
+# %% measure
+print(1)
+
+# %%
+# %px import numpy
+
+# %% [markdown] answer why points=2
+# Say why.
+"""
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read(content):
+        path = tmp_path / "01-ring" / "lab.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(content)
+        return source.read(path)
+
+    return read
+
+
+def test_titles_say_what_cells_are(read):
+    cells = read(GOOD).cells
+    kinds = [source.is_task, source.is_check, source.is_measure, source.is_answer]
+    assert [[kind(cell) for kind in kinds].index(True) if any(k(cell) for k in kinds) else None for cell in cells] == [
+        None, 0, 1, 1, 2, None, 3,
+    ]  # fmt: skip
+    assert [cell.id for cell in cells][1:4] == ["ring", "ring-check", "ring-uneven-check"]
+    assert [source.nbgrader(cell).get("points") for cell in cells] == [None, None, 3, 0.5, None, None, 2]
+    assert source.tasks_of_checks(cells) == {"ring-check": "ring", "ring-uneven-check": "ring"}
+
+
+def test_a_magic_is_uncommented(read):
+    assert read(GOOD).cells[5].source == "%px import numpy"
+
+
+def test_equal_cells_get_ids_of_their_own_that_do_not_change(read):
+    content = GOOD + "\n# %%\nx = 1\n\n# %%\nx = 1\n"
+    first, second = ([cell.id for cell in read(content).cells] for _ in range(2))
+    assert first == second and len(set(first)) == len(first)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("check ring points=3", "chek ring points=3", "line 10: 'chek ring' is no title of a code cell"),
+        ("check ring points=3", "check ring", "line 10: points=N belongs to"),
+        ("check ring points=3", "check ring points=-1", "line 10: points must be a positive number"),
+        ("measure", "measure points=1", "line 16: points=N belongs to"),
+        ("check ring-uneven", "check ring", "line 13: the name ring-check is taken"),
+        ("    ### END SOLUTION\n", "", "line 4: a solution is not closed"),
+        (
+            "    ### BEGIN SOLUTION\n    return 1\n    ### END SOLUTION\n",
+            "    return 1\n",
+            "line 4: task ring has no sol",
+        ),
+        ("print(1)", "### BEGIN SOLUTION\n### END SOLUTION", "line 16: a solution stands in a cell that is not"),
+        ("print(1)", "### BEGIN HIDDEN TESTS\n### END HIDDEN TESTS", "line 16: a hidden test stands in a cell"),
+        ("# %%\n# %px import numpy", "x = 1\n# %%px\n# y = 1", "line 20: a cell magic starts its own cell"),
+        ("# %% [markdown]\n# Hello", "x = 1", "text stands above the first cell"),
+        ("task ring\n", "measure\n", "a solution stands in a cell that is not"),
+        ("assert ring() == 1", "ring = 2", "check ring-check binds ring, which is the student's"),
+        ("[markdown] answer why", "answer why", "'answer why' is no title of a code cell"),
+    ],
+)
+def test_what_the_convention_does_not_know_is_an_error_that_says_where(read, old, new, words):
+    assert old in GOOD
+    with pytest.raises(Problem, match=words.replace("(", r"\(")):
+        read(GOOD.replace(old, new, 1))
+
+
+def test_a_check_without_a_task_is_an_error(read):
+    with pytest.raises(Problem, match="check a-check has no task above it"):
+        read("# %% check a points=1\nassert True\n")

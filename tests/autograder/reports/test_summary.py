@@ -1,0 +1,155 @@
+"""What the instructor gets of a class: tables that no spreadsheet runs, a summary, and passages in common."""
+
+import csv
+import importlib
+import re
+
+import pytest
+from nbgrader.plugins import CsvExportPlugin
+
+from autograder.reports import grades_csv, summary
+from autograder.testing import browser
+from tests.autograder.conftest import LAB
+from tests.autograder.reports.test_feedback import HOSTILE, SCRIPT
+from tests.autograder.reports.test_similarity import own
+
+RUN = {"key": "k", "remarks": [], "seconds": 12.5, "cpu_seconds": 4.0, "peak_memory": 3e8, "unsafe": False, "cells": {}}
+
+
+@pytest.fixture(scope="module")
+def folder(mini, graded_class):
+    """The reports of a class with a hand-in of every kind."""
+    room, copied = graded_class, own(1, 20)
+    room.put("ann", mini.hand_in(why="Because."), score=1.5, run=RUN | {"seconds": 61.0, "unsafe": True})
+    room.put("bob", mini.hand_in(why="So."), {"add-check": "add(1, 2) is 3, yours gives 4"}, run=RUN)
+    room.put("cem", mini.hand_in(add=copied), {"add-check": "add(1, 2) is 3, yours gives -1.5"}, 0, run="{ cut off")
+    eve = mini.hand_in(
+        add=HOSTILE + copied, descend=next(cell.source for cell in mini.release.cells if cell.id == "descend")
+    )
+    hints = {"add-check": SCRIPT + HOSTILE + "x" * 100_000, "descend-check": "this task is still empty"}
+    noted = RUN | {"remarks": [f"add: {SCRIPT}"], "seconds": "NaN"}
+    room.put("=cmd|' /C calc'!A0", eve, hints, 0, first_name='@SUM("1"), Jr', last_name=SCRIPT, run=noted)
+    empty = dict.fromkeys(("add-check", "descend-check"), "this task is still empty")
+    room.put("-dan", mini.release, empty, score=0, remarks=["it is not a notebook"])
+    return summary.write(room)
+
+
+def rows(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_table_of_tasks_has_a_column_a_task_and_names_what_waits_for_a_person(folder):
+    table = rows(folder / LAB / "tasks.csv")
+    of = {row["student_id"]: row for row in table}
+    assert list(table[0])[3:6] == ["add (of 2)", "descend (of 3)", "why (of 2)"]
+    assert [of["ann"][key] for key in list(table[0])[3:]] == ["2.0", "3.0", "1.5", "0.0", ""]
+    assert of["bob"]["add (of 2)"] == "0.0" and of["bob"]["why (of 2)"] == "" and of["bob"]["by_hand"] == "why (2)"
+
+
+def test_no_name_is_run_by_a_spreadsheet_or_breaks_a_row(folder, graded_class):
+    for path in (folder / LAB / "tasks.csv", graded_class.export()):
+        table = rows(path)
+        assert len(table) == 5 and all(None not in row and None not in row.values() for row in table)
+        row = next(row for row in table if "cmd" in row["student_id"])
+        assert row["student_id"] == "'=cmd|' /C calc'!A0" and row["first_name"] == '\'@SUM("1"), Jr'
+        assert not [value for row in table for value in row.values() if value.startswith(tuple("=+-@"))]
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@a", " =1", "\t=1", "\r=1", "＝1"])
+def test_text_that_looks_like_a_formula_is_marked_as_text(text):
+    assert grades_csv.safe(text) == f"'{text}"
+
+
+@pytest.mark.parametrize("value", ["ann", "a=b", "", None, -1.5, "o'neil"])
+def test_other_values_stay_as_they_are(value):
+    assert grades_csv.safe(value) is value
+
+
+def test_the_table_of_grades_is_nbgraders_own_where_names_are_ordinary(folder, graded_class, tmp_path):
+    ordinary = ["ann", "bob", "cem"]
+    with graded_class.gradebook() as book:
+        CsvExportPlugin(to=str(tmp_path / "theirs.csv"), student=ordinary).export(book)
+        grades_csv.Grades(to=str(tmp_path / "ours.csv"), student=ordinary).export(book)
+        grades_csv.Grades(to=str(tmp_path / "none.csv"), assignment=["another"]).export(book)
+    assert (tmp_path / "ours.csv").read_text() == (tmp_path / "theirs.csv").read_text()
+    assert rows(tmp_path / "none.csv") == []
+
+
+def test_nbgraders_export_command_writes_the_safe_table_in_a_class(graded_class):
+    module, _, name = graded_class.config.ExportApp.plugin_class.rpartition(".")
+    assert getattr(importlib.import_module(module), name) is grades_csv.Grades
+
+
+def words(page):
+    """A page's text, without markup and pictures."""
+    return " ".join(re.sub(r"<[^>]+>", " ", page.read_text()).split())
+
+
+def test_the_summary_tells_what_became_of_each_task(folder):
+    text = words(folder / LAB / "summary.html")
+    assert "5 hand-ins; on average 2.5 of 7 points, median 3" in text
+    assert "add: 1 full points, 3 no points, 1 left empty." in text
+    assert "descend: 3 full points, 2 left empty." in text
+    assert "why: 1 some points, 3 left empty, 1 waits for a person." in text
+    assert "In 1 hand-in there is still something for a person to grade" in text
+
+
+def test_hints_that_differ_in_numbers_are_counted_together_and_empty_tasks_give_none(folder):
+    text = words(folder / LAB / "summary.html")
+    assert "add-check: 3 hand-ins got a hint" in text
+    assert "2× add(1, 2) is 3, yours gives … for example: add(1, 2) is 3, yours gives 4" in text
+    assert "still empty" not in text
+
+
+@pytest.mark.parametrize(
+    ("hints", "shown", "example"),
+    [
+        (["it is 3"] * 4, "it is 3", None),
+        (["3, got 4", "3, got 5", "3, got 5"], "3, got …", "most often, 2 times: 3, got 5"),
+        (["got [1. 2.]", "got [1. 2. 3e-05]"], "got [… …]", "for example: got [1. 2.]"),
+        (["x2 and 3 of 0x7f", "x2 and 4 of 0x7f"], "x2 and … of 0x7f", "for example: x2 and 3 of 0x7f"),
+    ],
+)  # fmt: skip
+def test_a_number_that_differs_is_left_open_and_shown_apart(hints, shown, example):
+    assert summary.worded(hints) == {"text": shown, "example": example}
+
+
+def test_the_summary_tells_how_long_runs_took_and_whom_remarks_are_about(folder):
+    text = words(folder / LAB / "summary.html")
+    assert "Of 2 hand-ins Median Highest time from start to end (s), 74 in all 36.8 61.0 (ann), 12.5 (bob)" in text
+    assert "processor time (s), 12 in all" in text and "largest memory (MB)" in text
+    assert "1 hand-in ran without a sandbox" in text
+    assert "it is not a notebook: -dan" in text
+
+
+def test_passages_in_common_are_shown_side_by_side_as_a_pointer(folder):
+    text = words(folder / LAB / "similarity.html")
+    assert "no verdict on anybody" in text and "1 pair" in text
+    assert "=cmd|&#39; /C calc&#39;!A0 and cem" in text
+    assert text.count("a19 = ") == 2, "the last line of the passage, once on each side"
+
+
+def test_the_reports_are_harmless_and_readable_on_a_phone_and_on_a_screen(folder, tmp_path):
+    with browser.chromium() as chromium:
+        for name in ("summary", "similarity"):
+            assert (folder / LAB / f"{name}.html").stat().st_size < 500_000
+            browser.assert_harmless_and_readable(chromium, folder / LAB / f"{name}.html", tmp_path)
+
+
+def test_a_class_of_one_without_anything_noted_has_its_reports_and_one_of_none_has_none(mini, graded_class):
+    with graded_class.gradebook() as book:
+        for student in list(book.students):
+            book.remove_student(student.id)
+        book.add_assignment("made-in-formgrader")
+    written = graded_class.root / "reports" / LAB
+    for path in list(written.glob("*")):
+        path.unlink()
+    summary.write(graded_class)
+    assert list(written.glob("*")) == []
+    graded_class.put("one", mini.hand_in(why="Because."), score=2)
+    summary.write(graded_class)
+    text = words(written / "summary.html")
+    assert "1 hand-in; on average 7.0 of 7 points, median 7." in text and "Nothing was noted of how long" in text
+    assert "No check gave a hint." in text and "Every hand-in was as it should be." in text
+    assert "No two hand-ins have more in common" in words(written / "similarity.html")

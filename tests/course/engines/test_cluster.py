@@ -1,0 +1,357 @@
+"""Engines as a notebook has them: real kernels, real engines, every way in which a kernel can end."""
+
+import os
+import signal
+import threading
+
+import numpy as np
+import psutil
+import pytest
+from IPython import get_ipython
+
+from autograder.testing.kernels import PATIENCE, Kernel, assert_nothing_is_left, is_running, spin, wait_until
+from course import cluster
+from course.engines.supervision import Supervisor
+from course.errors import Problem
+
+
+@pytest.fixture
+def kernel(tmp_path):
+    kernel = Kernel(tmp_path)
+    yield kernel
+    kernel.close()
+
+
+@pytest.fixture(scope="module")
+def engines():
+    """Engines of this very process, as a plain script has them."""
+    yield cluster.start(4)
+    cluster.stop()
+
+
+def test_four_engines_answer(engines):
+    assert engines.apply_sync(lambda: 6 * 7) == [42] * 4
+    assert len(set(engines.apply_sync(os.getpid))) == 4
+
+
+def test_the_same_number_returns_the_engines_that_run(engines, capsys):
+    engines["kept"] = 5
+    assert cluster.start(4) is engines
+    assert capsys.readouterr() == ("4 engines already running.\n", "")
+    assert engines["kept"] == [5] * 4
+
+
+def test_a_function_that_uses_a_module_imported_in_the_notebook_works_on_the_engines(engines):
+    assert engines.map_sync(lambda n: float(np.arange(n).sum()), range(8)) == [0, 0, 1, 3, 6, 10, 15, 21]
+
+
+def test_an_interrupt_reaches_busy_engines_and_leaves_them_usable(engines):
+    for call in (
+        lambda: engines.apply_sync(spin),
+        lambda: engines.map_sync(lambda _: spin(), range(4)),
+        lambda: engines.execute("while True: pass"),
+    ):
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt):
+            call()
+        assert engines.apply_async(lambda: 1).get(PATIENCE) == [1] * 4
+
+
+def test_a_forked_child_has_no_engines_and_leaves_its_parents_alone(engines):
+    child = os.fork()
+    if not child:
+        os._exit(0 if cluster.running() is None else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert engines.apply_sync(lambda: 1) == [1] * 4
+
+
+def processes_of_engines():
+    """Supervisors below this process and what they started; other tests may have processes of their own."""
+    below = psutil.Process().children(recursive=True)
+    return [process for process in below if is_running(process) and "supervisor.py" in " ".join(process.cmdline())]
+
+
+def test_another_number_restarts_the_engines_and_says_so_and_stop_ends_them(capsys):
+    cluster.start(3)
+    capsys.readouterr()
+    before = processes_of_engines()
+    one = cluster.start(1)
+    said, errors = capsys.readouterr()
+    assert said.startswith("1 engine ready in ")
+    assert said.endswith("in place of 3 engines: what the engines knew is gone.\n")
+    assert not errors
+    assert one.apply_sync(lambda: 1) == [1]
+    assert not any(map(is_running, before))
+    running = processes_of_engines()
+    directory = one.directory
+    cluster.stop()
+    cluster.stop()
+    assert capsys.readouterr().out == "1 engine stopped.\nNo engines are running.\n"
+    assert running
+    assert not any(map(is_running, running))
+    assert not directory.exists()
+
+
+def test_engines_that_the_client_did_not_hear_of_in_time_are_known_all_the_same(monkeypatch):
+    from course.engines.view import Client
+
+    cluster.stop()
+    monkeypatch.setattr(Client, "_register_engine", lambda *_: None)
+    assert cluster.start(2).apply_sync(lambda: 1) == [1, 1]
+    cluster.stop()
+
+
+@pytest.mark.parametrize("n", [0, -1, "four", 1000, 2.5, True, None])
+def test_a_number_that_makes_no_sense_is_refused_in_one_sentence(n):
+    with pytest.raises(Problem, match=r"^cluster.start takes a whole number of engines from 1 to \d+, not .*\.$"):
+        cluster.start(n)
+
+
+def test_what_a_process_that_failed_wrote_is_in_the_problem(monkeypatch):
+    cluster.stop()
+    monkeypatch.setenv("PYTHONHOME", "nowhere")  # no Python program starts so
+    with pytest.raises(Problem, match=r"(?s)1 engine did not start: .*No module named 'encodings'"):
+        cluster.start(1)
+    assert cluster.running() is None
+    assert not any(map(is_running, processes_of_engines()))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"launcher": "slurm"}, 'launcher=.slurm.: there is "mpi"; for a batch system give the name of a profile.'),
+        ({"profile": "no-such"}, "there is no ipyparallel profile .no-such.: .* makes one."),
+        ({"profile": 7}, "profile=7: it is the name of an ipyparallel profile."),
+        ({"launcher": "mpi", "profile": "x"}, "cluster.start takes a launcher or a profile, not both: .*"),
+    ],
+)
+def test_a_launcher_or_profile_that_makes_no_sense_is_refused_in_one_sentence(arguments, says):
+    for ask in (cluster.start, cluster.prepare):
+        with pytest.raises(Problem, match=f"^{says}$"):
+            ask(2, **arguments)
+
+
+@pytest.mark.parametrize(("given", "seen"), [(None, ["0", "1", "0"]), ("3,5", ["3", "5", "3"])])
+def test_engine_i_sees_gpu_i_modulo_their_number(tmp_path, monkeypatch, given, seen):
+    smi = tmp_path / "nvidia-smi"
+    smi.write_text("#!/bin/sh\necho 'GPU 0: NVIDIA A'\necho 'GPU 1: NVIDIA B'\n")
+    smi.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    if given is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", given)
+    engines = cluster.start(3)
+    assert engines.apply_sync(lambda: os.environ.get("CUDA_VISIBLE_DEVICES")) == seen
+    cluster.stop()
+
+
+def test_a_profile_starts_its_own_engines_as_an_instructor_set_them_up(tmp_path, monkeypatch, capsys):
+    profile = tmp_path / "profile_site"
+    profile.mkdir()
+    (profile / "ipcluster_config.py").write_text(
+        "c = get_config()\n"
+        "c.Cluster.engine_launcher_class = 'local'\n"
+        "c.LocalEngineSetLauncher.environment = {'FROM_PROFILE': 'yes'}\n"
+    )
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    others = psutil.Process().children(recursive=True)
+    engines = cluster.start(2, profile="site")
+    assert capsys.readouterr().out.startswith("2 engines of the profile 'site' ready in ")
+    assert engines.apply_sync(lambda: os.environ.get("FROM_PROFILE")) == ["yes"] * 2
+    assert not engines.on_this_machine
+    assert engines.stack(0) is None
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        engines.apply_sync(spin)
+    processes = [process for process in psutil.Process().children(recursive=True) if process not in others]
+    with pytest.raises(Problem, match=r"Engine 0 of the profile 'site' has ended: cluster.start\(2\) starts new ones."):
+        engines.apply_sync(lambda: get_ipython().kernel.engine_id or os._exit(3))
+    cluster.stop()
+    assert not any(map(is_running, processes))
+    assert not list(profile.rglob("*client.json"))
+
+
+def test_engines_that_were_prepared_are_what_start_returns_and_prepare_says_nothing(capsys):
+    cluster.stop()
+    capsys.readouterr()
+    cluster.prepare(2)
+    cluster.prepare(2)
+    ahead = cluster.running()
+    assert capsys.readouterr() == ("", "")
+    assert cluster.start(2) is ahead
+    assert capsys.readouterr().out.startswith("2 engines ready in 0.")
+    ahead["kept"] = 5
+    cluster.prepare(3)  # never ends engines that a cell has seen
+    assert cluster.start(2)["kept"] == [5, 5]
+    assert "already running" in capsys.readouterr().out
+
+
+def test_start_waits_for_what_is_being_prepared_and_takes_no_other_number(capsys):
+    cluster.stop()
+    cluster.prepare(3)
+    wait_until(processes_of_engines, "nothing was prepared")
+    ahead = processes_of_engines()
+    capsys.readouterr()
+    assert len(cluster.start(2)) == 2
+    said = capsys.readouterr().out
+    assert said.startswith("2 engines ready in ")
+    assert "in place of" not in said  # nobody has seen those
+    assert not any(map(is_running, ahead))
+    assert cluster.running().apply_sync(lambda: 1) == [1, 1]
+    cluster.stop()
+
+
+def test_an_error_while_preparing_is_said_by_start_and_an_interrupt_while_waiting_breaks_nothing(monkeypatch, capsys):
+    with monkeypatch.context() as broken:
+        broken.setenv("PYTHONHOME", "nowhere")  # no Python program starts so
+        cluster.prepare(2)
+        assert cluster.running() is None
+        with pytest.raises(Problem, match="2 engines did not start"):
+            cluster.start(2)
+    cluster.prepare(2)
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        cluster.start(2)
+    assert cluster.start(2).apply_sync(lambda: 1) == [1, 1]
+    cluster.stop()
+    assert not processes_of_engines()
+
+
+def test_a_notebook_shows_one_line_and_px_works_and_a_problem_has_no_traceback(kernel):
+    ((kind, line),) = kernel.run("from course import cluster\nengines = cluster.start(2)")
+    assert kind == "stdout"
+    assert line.startswith("2 engines ready in ")
+    assert line.count("\n") == 1
+    shown = kernel.run("%%px\nprint('hello from', 3 * 4)")
+    assert sorted(text for _, text in shown) == [f"[stdout:{rank}] hello from 12\n" for rank in range(2)]
+    ((kind, text),) = kernel.run("cluster.start('four')")
+    assert text.startswith("cluster.start takes a whole number")
+    assert "\n" not in text
+
+
+def test_the_interrupt_button_stops_a_px_cell(kernel):
+    kernel.start_engines()
+    threading.Timer(1, kernel.manager.interrupt_kernel).start()
+    ((kind, text),) = kernel.run("%%px\nwhile True: pass")
+    assert (kind, text) == ("error", "Interrupted: the engines have stopped too.")
+    assert kernel.run("print(engines.apply_async(lambda: 5).get(30))") == [("stdout", "[5, 5]\n")]
+
+
+@pytest.mark.parametrize("busy", [False, True], ids=["idle", "busy"])
+def test_nothing_is_left_after_the_kernel_is_killed(kernel, busy):
+    kernel.start_engines()
+    if busy:
+        kernel.make_busy()
+    processes = kernel.all_processes()
+    kernel.process.kill()
+    assert_nothing_is_left(processes, kernel)
+
+
+@pytest.mark.parametrize("verb", ["start", "prepare"])
+def test_nothing_is_left_after_a_kernel_is_killed_while_engines_start(kernel, verb):
+    kernel.client.execute(f"from course import cluster\ncluster.{verb}(2)")
+    wait_until(lambda: len(kernel.all_processes()) >= 3, "nothing started")
+    processes = kernel.all_processes()
+    kernel.process.kill()
+    assert_nothing_is_left(processes, kernel)
+
+
+def test_nothing_is_left_after_the_kernel_exits_by_itself(kernel):
+    kernel.start_engines()
+    processes = kernel.all_processes()
+    kernel.client.execute("import os; os._exit(1)")
+    assert_nothing_is_left(processes, kernel)
+
+
+def test_nothing_is_left_after_a_restart_and_after_the_shutdown_of_a_busy_notebook(kernel, tmp_path):
+    kernel.start_engines()
+    before = kernel.all_processes()
+    kernel.manager.restart_kernel()
+    assert_nothing_is_left(before, kernel)
+    kernel.client.wait_for_ready(timeout=PATIENCE)
+    kernel.process = psutil.Process(kernel.manager.provisioner.pid)
+    kernel.start_engines()
+    kernel.make_busy()
+    after = kernel.all_processes()
+    kernel.manager.shutdown_kernel()
+    assert_nothing_is_left(after, kernel)
+    assert not list(tmp_path.rglob("*cluster*"))
+
+
+def test_nothing_is_left_after_the_supervisor_is_killed_and_engines_start_anew(kernel):
+    kernel.start_engines()
+    kernel.make_busy()
+    processes = kernel.all_processes()
+    kernel.supervisor().kill()
+    assert_nothing_is_left(processes, kernel)
+    shown = kernel.run("engines = cluster.start(2)")
+    assert len(shown) == 1, shown
+    assert "restarted because they could not go on" in shown[0][1]
+
+
+def test_what_a_supervisor_left_that_was_killed_with_its_kernel_is_removed_by_the_next(kernel, tmp_path):
+    kernel.start_engines()
+    processes = kernel.all_processes()
+    supervisor = kernel.supervisor()
+    kernel.process.suspend()  # so that it does not clean up
+    supervisor.kill()
+    kernel.process.kill()
+    wait_until(lambda: not any(map(is_running, processes)), "processes are left")
+    (left,) = kernel.temporary.glob("course-*")
+    os.utime(left, (0, 0))
+    other = Kernel(tmp_path / "other", temporary=kernel.temporary)
+    try:
+        other.start_engines()
+        (used,) = kernel.temporary.glob("course-*")
+        assert used != left
+    finally:
+        other.close()
+
+
+def test_a_forked_child_that_outlives_the_kernel_does_not_keep_engines_alive(kernel):
+    kernel.start_engines()
+    processes = kernel.all_processes()
+    ((_, pid),) = kernel.run(
+        "import os, time\npid = os.fork()\nif not pid:\n    time.sleep(1000)\n    os._exit(0)\nprint(pid)"
+    )
+    kernel.process.kill()
+    try:
+        assert_nothing_is_left(processes, kernel)
+        assert is_running(psutil.Process(int(pid)))
+    finally:
+        os.kill(int(pid), signal.SIGKILL)
+
+
+def test_two_notebooks_do_not_disturb_each_other(kernel, tmp_path):
+    other = Kernel(tmp_path / "other")
+    try:
+        kernel.start_engines()
+        other.start_engines()
+        processes = other.all_processes()
+        other.process.kill()
+        assert_nothing_is_left(processes, other)
+        assert kernel.run("print(engines.apply_sync(lambda: 1))") == [("stdout", "[1, 1]\n")]
+    finally:
+        other.close()
+
+
+def test_a_directory_in_use_is_not_removed_however_old_it_is():
+    one = Supervisor()
+    try:
+        os.utime(one.directory, (0, 0))
+        Supervisor().close()
+        assert one.directory.exists()
+    finally:
+        one.close()
+    assert not one.directory.exists()
+
+
+def test_the_engines_directory_has_a_short_path_since_sockets_go_into_it(tmp_path, monkeypatch):
+    deep = tmp_path / ("x" * 60)
+    deep.mkdir()
+    monkeypatch.setenv("TMPDIR", str(deep))
+    one = Supervisor()
+    assert len(str(one.directory)) < 70
+    one.close()
+    assert not one.directory.exists()
+    assert not list(deep.iterdir())

@@ -1,0 +1,311 @@
+"""Engines that die, hang or do not listen: one sentence says so, and the engines are there for the next call."""
+
+import contextlib
+import ctypes
+import os
+import signal
+import threading
+import time
+
+import pytest
+from IPython import get_ipython
+
+from autograder.testing.kernels import PATIENCE, Kernel, is_running, spin, wait_until
+from course import cluster
+from course.engines.view import Interrupted, _frames
+from course.errors import Problem
+
+WAYS = {
+    "os._exit": (lambda: os._exit(3), "ended with exit status 3", 3),
+    "segfault": (lambda: ctypes.string_at(0), "crashed (SIGSEGV: it touched memory that is not its own)", -11),
+    "kill -9": (
+        lambda: os.kill(os.getpid(), signal.SIGKILL),
+        "was killed (SIGKILL: out of memory, or killed by hand)",
+        -9,
+    ),
+    "abort": (os.abort, "crashed (SIGABRT: a library gave up)", -6),
+}
+
+
+@pytest.fixture(scope="module")
+def four():
+    yield cluster.start(4)
+    cluster.stop()
+
+
+@pytest.fixture
+def engines(four):
+    """Four engines, each with its number as `me`, and nothing to report."""
+    if four._calls:  # a test that failed
+        four.restart(range(4))
+    four.until_whole()
+    four.losses()
+    for rank in range(4):
+        four.push({"me": rank}, targets=rank)
+    return four
+
+
+def dies(rank, how):
+    """What a rank does that dies, and the others, which wait for it for ever."""
+
+    def run():
+        if get_ipython().kernel.engine_id == rank:
+            how()
+        spin()
+
+    return run
+
+
+def deaf():
+    """A loop that listens to nobody."""
+    while True:
+        with contextlib.suppress(BaseException):
+            time.sleep(1)
+
+
+def blocked_in_c():
+    """No signal ends this wait, and it keeps Python's lock meanwhile."""
+    lock = ctypes.create_string_buffer(64)
+    ctypes.PyDLL(None).pthread_mutex_lock(lock)
+    ctypes.PyDLL(None).pthread_mutex_lock(lock)
+
+
+def paused():
+    while True:
+        ctypes.CDLL(None).pause()
+
+
+def known():
+    """What an engine has as `me`."""
+    return get_ipython().user_ns.get("me")
+
+
+def interrupt_after(seconds):
+    threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+
+def answers(engines):
+    return engines.apply_async(lambda: 1).get(PATIENCE) == [1] * len(engines)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_call_during_which_an_engine_dies_ends_with_one_sentence_and_the_engine_is_back(engines, way):
+    how, said, _ = WAYS[way]
+    before = engines.apply_sync(os.getpid)
+    with pytest.raises(Problem) as problem:
+        engines.apply_sync(dies(2, how))
+    assert str(problem.value) == f"The call ended because engine 2 {said}; it is back, with an empty namespace."
+    after = engines.apply_sync(os.getpid)
+    assert [old == new for old, new in zip(before, after, strict=True)] == [True, True, False, True]
+    assert engines.apply_sync(known) == [0, 1, None, 3]
+    assert engines.losses() == []
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_those_who_keep_their_hands_off_get_the_losses_and_nobody_is_interrupted(engines, way):
+    how, said, status = WAYS[way]
+    with engines.hands_off():
+        result = engines.apply_async(dies(1, how))
+        wait_until(lambda: result._children[1].done(), "the dead engine's part does not end")
+        engines.until_whole()
+        time.sleep(0.5)  # long enough for an interrupt
+        assert not any(child.done() for child in result._children[:1] + result._children[2:])
+        (loss,) = engines.losses()
+        assert (loss.rank, loss.status, loss.text) == (1, status, f"Engine 1 {said}.")
+        assert engines.losses() == []
+        engines.interrupt([0, 2, 3])
+    wait_until(result.done, "an interrupt does not arrive")
+    assert answers(engines)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda engines: engines.map_sync(lambda n: os._exit(3) if n == 2 else n, range(4)),
+        lambda engines: engines.execute("import os\nif me == 2: os._exit(3)\nwhile True: pass"),
+        lambda engines: engines.push({"x": Deadly()}),
+        lambda engines: engines.pull("me", targets=[0, 1, 3]) and engines.apply_sync(dies(2, lambda: os._exit(3))),
+    ],
+    ids=["map", "execute", "push", "pull"],
+)
+def test_every_kind_of_call_says_it(engines, call):
+    with pytest.raises(
+        Problem, match=r"ended with exit status 3; (it is back, with an empty name|they are back, with)"
+    ):
+        call(engines)
+    assert answers(engines)
+
+
+class Deadly:
+    """Ends the engine that unpacks it."""
+
+    def __reduce__(self):
+        return os._exit, (3,)
+
+
+def test_an_engine_may_die_twice_and_all_may_die_at_once(engines):
+    for _ in range(2):
+        with pytest.raises(Problem, match="engine 0 ended with exit status 1"):
+            engines.apply_sync(dies(0, lambda: os._exit(1)))
+    with pytest.raises(Problem, match="engines 0, 1, 2 and 3 ended with exit status 5; they are back, with empty"):
+        engines.apply_sync(lambda: os._exit(5))
+    assert answers(engines)
+
+
+def test_an_engine_that_died_while_idle_is_said_in_one_line_at_the_next_call(engines, capsys):
+    os.kill(engines.apply_sync(os.getpid)[3], signal.SIGKILL)
+    wait_until(lambda: engines._losses, "the loss is not noticed")
+    assert engines.apply_sync(lambda: 1) == [1] * 4
+    said = "Since the last call engine 3 was killed (SIGKILL: out of memory, or killed by hand); it is back, with an"
+    assert capsys.readouterr().out == f"{said} empty namespace.\n"
+    assert engines.apply_sync(lambda: 1) == [1] * 4
+    assert capsys.readouterr().out == ""
+
+
+def test_those_that_do_not_heed_the_interrupt_after_a_loss_are_replaced_too(engines):
+    def run():
+        if get_ipython().kernel.engine_id == 1:
+            time.sleep(0.5)
+            os._exit(3)
+        deaf() if get_ipython().kernel.engine_id == 3 else spin()
+
+    with pytest.raises(Problem) as problem:
+        engines.apply_sync(run)
+    assert str(problem.value) == (
+        "The call ended because engine 1 ended with exit status 3 and engine 3 did not heed the interrupt and was"
+        " killed; they are back, with empty namespaces."
+    )
+    assert engines.apply_sync(known) == [0, None, 2, None]
+
+
+@pytest.mark.parametrize("what", [deaf, blocked_in_c, paused])
+def test_the_interrupt_button_stops_what_an_engine_is_blocked_in(engines, what):
+    def run():
+        what() if get_ipython().kernel.engine_id == 1 else spin()
+
+    interrupt_after(0.7)
+    with pytest.raises(
+        Interrupted, match=r"^Interrupted: (engine 1 did not heed the interrupt and was killed|the eng)"
+    ):
+        engines.apply_sync(run)
+    assert answers(engines)
+
+
+def test_the_interrupt_button_stops_the_engines_of_a_cell_that_waits_in_its_own_loop(engines):
+    interrupt_after(0.7)
+    with pytest.raises(Interrupted, match=r"^Interrupted: the engines have stopped too\.$"), engines.answering():
+        result = engines.map_async(lambda _: spin(), range(4))
+        while not result.wait(0.1):
+            pass
+    assert result.done()
+    assert answers(engines)
+
+
+def test_an_interrupt_never_hits_a_later_call(engines):
+    for _ in range(3):
+        interrupt_after(0.2)
+        with pytest.raises(KeyboardInterrupt):
+            engines.apply_sync(spin)
+        for _ in range(20):
+            assert engines.apply_sync(lambda: 1) == [1] * 4
+
+
+def test_an_engine_that_is_interrupted_at_any_moment_still_answers(engines):
+    result = [engines.apply_async(lambda: sum(range(1000))) for _ in range(200)]
+    while not all(each.done() for each in result):
+        engines.interrupt(range(4))
+    assert answers(engines)
+    assert engines.losses() == []
+
+
+def test_restart_replaces_the_ranks_that_are_named_and_counts_as_no_loss(engines):
+    before = engines.apply_sync(os.getpid)
+    busy = engines.apply_async(deaf)
+    engines.restart([0, 2])
+    after = engines.apply_async(os.getpid)
+    wait_until(lambda: busy._children[0].done() and busy._children[2].done(), "what was asked of them does not end")
+    engines.restart([1, 3])
+    assert engines.losses() == []
+    assert set(before).isdisjoint(engines.apply_sync(os.getpid))
+    assert after is not None
+
+
+@pytest.mark.parametrize("what", [deaf, blocked_in_c])
+def test_the_stack_of_an_engine_can_be_seen_whatever_it_is_blocked_in(engines, what):
+    result = engines.apply_async(what)
+    for rank in (1, 2):
+        wait_until(lambda: what.__name__ in [name for *_, name in engines.stack(rank)], "not in the stack")  # noqa: B023
+    file, line, function = next(frame for frame in engines.stack(2) if frame[2] == what.__name__)
+    assert (file, function) == (__file__, what.__name__)
+    assert what.__code__.co_firstlineno < line
+    engines.restart(range(4))
+    assert result.done()
+
+
+def test_a_stack_is_taken_only_when_all_of_it_is_written(engines):
+    result = engines.apply_async(blocked_in_c)
+    whole = engines.stack(0)
+    text = (engines.directory / "stack-0").read_text()
+    first, _, dump = text.partition("\n")
+    _, main, outermost = first.split(maxsplit=2)
+    seen = [_frames(dump[:end].splitlines(), main, outermost) for end in range(len(dump))]
+    assert [frames for frames in seen if frames not in (None, whole)] == []
+    assert seen[0] is None and seen[-1] == whole
+    engines.restart(range(4))
+    assert result.done()
+
+
+def test_an_engine_that_cannot_start_again_is_given_up_and_said(engines):
+    connection = engines.directory / "profile" / "security" / "ipcontroller-engine.json"
+    kept = connection.read_text()
+    connection.write_text("not JSON")
+    try:
+        with pytest.raises(
+            Problem, match=r"Engine 2 cannot be brought back \(.*\): cluster.start\(4\) starts new ones."
+        ):
+            engines.apply_sync(dies(2, lambda: os._exit(3)))
+        with pytest.raises(Problem, match="cannot be brought back"):
+            engines.apply_sync(os.getpid)
+    finally:
+        connection.write_text(kept)
+
+
+def test_engines_that_could_not_be_brought_back_are_started_anew(capsys):
+    assert answers(cluster.start(4))
+    assert "restarted because they could not go on" in capsys.readouterr().out
+
+
+def test_the_last_of_eight_may_die():
+    engines = cluster.start(8)
+    with pytest.raises(Problem, match="engine 7 ended with exit status 3"):
+        engines.apply_sync(dies(7, lambda: os._exit(3)))
+    assert answers(engines)
+    cluster.stop()
+
+
+def test_px_ends_with_the_same_sentence_and_without_a_traceback(tmp_path):
+    kernel = Kernel(tmp_path)
+    try:
+        kernel.start_engines(3)
+        dead = kernel.all_processes()
+        shown = kernel.run(
+            "%%px\nimport os\nif get_ipython().kernel.engine_id == 1: os._exit(4)\nprint('here')\nwhile True: pass"
+        )
+        assert sorted(shown) == [
+            ("display_data", "[stdout:0] here\n"),
+            ("display_data", "[stdout:2] here\n"),
+            ("error", "The call ended because engine 1 ended with exit status 4; it is back, with an empty namespace."),
+        ]
+        assert not all(map(is_running, dead))
+        threading.Timer(1, kernel.manager.interrupt_kernel).start()
+        *_, (kind, text) = kernel.run(
+            "%%px\n"
+            "while get_ipython().kernel.engine_id == 2:\n"
+            "    try: import time; time.sleep(1)\n"
+            "    except BaseException: pass"
+        )
+        assert kind == "error"
+        assert text.startswith("Interrupted: engine 2 did not heed the interrupt and was killed; it is back")
+        assert sorted(text for _, text in kernel.run("%px print(1)")) == [f"[stdout:{rank}] 1\n" for rank in range(3)]
+    finally:
+        kernel.close()

@@ -1,0 +1,125 @@
+"""Engines that are MPI ranks, started by mpiexec: numbers, the loss of one, and nothing left behind."""
+
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+from autograder.testing.kernels import Kernel, assert_nothing_is_left, wait_until
+from course import cluster
+from course.errors import Problem
+from course.spmd import spmd
+
+
+@pytest.fixture(scope="module")
+def ranks():
+    yield cluster.start(3, launcher="mpi")
+    cluster.stop()
+
+
+def rank_and_sum():
+    from IPython import get_ipython
+    from mpi4py import MPI
+
+    world = MPI.COMM_WORLD
+    return get_ipython().kernel.engine_id, world.rank, world.size, world.allreduce(world.rank)
+
+
+def waits_for_rank_1(status):
+    def run():
+        from mpi4py import MPI
+
+        if MPI.COMM_WORLD.rank == 1:
+            os._exit(status)
+        MPI.COMM_WORLD.Barrier()
+
+    return run
+
+
+def test_an_engines_number_is_its_rank_and_they_compute_together(ranks):
+    assert ranks.apply_sync(rank_and_sum) == [(rank, rank, 3, 3) for rank in range(3)]
+    assert ranks.on_this_machine
+    assert ranks.stack(2)
+
+
+def test_the_same_again_returns_them_and_they_see_one_gpu_each(ranks, capsys):
+    assert cluster.start(3, launcher="mpi") is ranks
+    assert capsys.readouterr().out == "3 MPI ranks already running.\n"
+
+
+@pytest.mark.parametrize("status", [0, 3])
+def test_a_rank_that_ends_takes_all_with_it_and_all_are_back(ranks, status):
+    with pytest.raises(Problem) as problem:
+        ranks.apply_sync(waits_for_rank_1(status))
+    assert str(problem.value) == (
+        f"The call ended because engine 1 ended with exit status {status}; under MPI that ends all ranks, and all 3 are"
+        " back, with empty namespaces."
+    )
+    assert ranks.apply_sync(rank_and_sum) == [(rank, rank, 3, 3) for rank in range(3)]
+
+
+def test_a_rank_that_is_killed_while_idle_is_said_at_the_next_call(ranks, capsys):
+    os.kill(ranks.apply_sync(os.getpid)[2], signal.SIGKILL)
+    wait_until(lambda: ranks._losses, "the loss is not noticed")
+    assert ranks.apply_sync(rank_and_sum)[0] == (0, 0, 3, 3)
+    said = capsys.readouterr().out
+    assert said.startswith(
+        "Since the last call engine 2 was killed (SIGKILL: out of memory, or killed by hand); under MPI"
+    )
+
+
+def test_what_a_function_sends_through_mpi_itself_never_meets_the_carriers_messages(ranks):
+    def both(comm):
+        from mpi4py import MPI
+
+        right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
+        seen = set()
+        for step in range(50):
+            ours, theirs = np.empty(1000), np.empty(1000)
+            comm.sendrecv(np.full(1000, 1000.0 + step), right, recvbuf=ours, source=left)
+            MPI.COMM_WORLD.Sendrecv(np.full(1000, 2000.0 + step), right, recvbuf=theirs, source=left)  # of any tag
+            seen |= {ours.min() - step, ours.max() - step, theirs.min() - step, theirs.max() - step}
+        return sorted(seen)
+
+    assert spmd(both, ranks=3, carrier="mpi", timeout=30) == [[1000.0, 2000.0]] * 3
+    assert spmd(both, ranks=2, carrier="mpi", timeout=30) == [[1000.0, 2000.0]] * 2
+
+
+def test_the_interrupt_button_ends_a_receive_that_waits_for_ever(ranks):
+    def run():
+        from mpi4py import MPI
+
+        MPI.COMM_WORLD.recv(source=(MPI.COMM_WORLD.rank + 1) % 3)
+
+    threading.Timer(0.7, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt, match=r"Interrupted: .* did not heed the interrupt and were killed"):
+        ranks.apply_sync(run)
+    assert ranks.apply_sync(rank_and_sum)[0] == (0, 0, 3, 3)
+
+
+def test_ranks_that_cannot_be_brought_back_end_the_call_and_it_says_why(ranks, monkeypatch):
+    def spoil(group, status):
+        raise ValueError("a note that nobody can read")
+
+    monkeypatch.setattr(ranks._set, "_ends", spoil)
+    with pytest.raises(Problem, match=r"\(ValueError: a note that nobody can read\): cluster.start\(3\) starts new"):
+        ranks.apply_sync(waits_for_rank_1(3))
+    monkeypatch.undo()
+    assert cluster.start(3, launcher="mpi").apply_sync(rank_and_sum)[0] == (0, 0, 3, 3)
+
+
+@pytest.mark.parametrize("who", ["kernel", "supervisor"])
+def test_nothing_is_left_of_ranks_after_a_kill(tmp_path, who):
+    kernel = Kernel(tmp_path)
+    try:
+        kernel.run("from course import cluster\nengines = cluster.start(2, launcher='mpi')")
+        kernel.make_busy()
+        processes = kernel.all_processes()
+        assert any("mpiexec" in " ".join(each.cmdline()) or "prterun" in each.name() for each in processes)
+        (kernel.process if who == "kernel" else kernel.supervisor()).kill()
+        gone = [each for each in processes if who == "kernel" or each.pid != kernel.process.pid]
+        assert_nothing_is_left(gone, kernel)
+    finally:
+        kernel.close()

@@ -1,0 +1,142 @@
+"""What `course doctor` says: in words, only what it tried, and without touching a notebook's engines."""
+
+import argparse
+import json
+import subprocess
+
+import pytest
+
+from course.student import doctor
+
+
+@pytest.fixture(scope="module")
+def report():
+    return doctor.check()
+
+
+@pytest.fixture
+def nothing_installed(monkeypatch):
+    monkeypatch.setattr(doctor, "ran", lambda *_: None)
+    monkeypatch.setattr(doctor, "version", lambda _: None)
+    monkeypatch.setattr(doctor.horovod_build, "parts", list)
+
+
+def test_it_starts_two_engines_and_says_in_how_many_seconds(report):
+    (engines,) = (finding for finding in report if finding.what == "engines")
+    assert engines.state == "works"
+    assert engines.found.startswith("two started and answered in ")
+
+
+def test_every_state_is_a_word_and_what_is_absent_says_how_to_get_it(report):
+    assert {finding.state for finding in report} <= {"works", "missing", "not needed yet"}
+    assert all(bool(finding.get) == (finding.state != "works") for finding in report)
+
+
+def test_all_that_the_labs_need_is_there(report):
+    assert str(report).endswith(" have all they need.")
+    assert [f.what for f in report][:6] == ["Python", "cores", "memory", "disk", "engines", "carriers"]
+    assert {"GPUs", "MPI", "Horovod", "sandbox", "browser"} <= {finding.what for finding in report}
+
+
+def test_the_labs_are_those_that_there_are(monkeypatch, tmp_path):
+    assert all(lab.name[:2] in doctor.labs() for lab in doctor.LABS.glob("[0-9]*"))
+    monkeypatch.setattr(doctor, "LABS", tmp_path)
+    assert doctor.labs() == "The labs"
+    for name, said in (("02-b", "The labs 02"), ("01-a", "Labs 01 and 02"), ("04-c", "Labs 01, 02 and 04")):
+        (tmp_path / name).mkdir()
+        assert doctor.labs() == said
+
+
+def test_torch_is_named_and_how_engines_start(report, nothing_installed):
+    (torch,) = (finding for finding in report if finding.what == "torch")
+    assert torch.found.startswith("version 2.")
+    (engines,) = (finding for finding in report if finding.what == "engines")
+    assert engines.found.endswith(tuple(doctor.WAYS.values()))
+    assert doctor.torch().state == "missing"
+
+
+def test_tensorflow_is_named_with_its_keras(report, nothing_installed):
+    (tensorflow,) = (finding for finding in report if finding.what == "tensorflow")
+    assert tensorflow.found.startswith("version 2.") and "Keras 3." in tensorflow.found
+    assert doctor.tensorflow().state == "missing"
+
+
+def test_a_message_crosses_by_every_carrier(report):
+    (carriers,) = (finding for finding in report if finding.what == "carriers")
+    assert carriers.found == f"a message crossed by {', '.join(doctor.CARRIERS.values())}"
+
+
+def test_a_carrier_that_does_not_work_is_named_with_its_reason(monkeypatch):
+    monkeypatch.setattr(doctor, "CARRIERS", {"simulated": "simulated ranks", "pigeon": "pigeons"})
+    finding = doctor.carriers()
+    assert finding.state == "not needed yet" and finding.get
+    assert "by simulated ranks; by pigeons not: carrier='pigeon'" in finding.found
+
+
+def test_a_notebook_shows_a_table_with_headings_and_a_terminal_the_same_words(report):
+    page = report._repr_html_()
+    assert page.count("<th scope='row'") == len(report)
+    assert all(finding.found in str(report) for finding in report)
+    assert repr(report) == str(report)
+
+
+def test_what_no_lab_uses_is_not_needed_yet_and_claims_nothing(nothing_installed):
+    for look in (doctor.gpus, doctor.mpi, doctor.horovod, doctor.sandbox):
+        finding = look()
+        assert finding.state == "not needed yet"
+        assert "not " in finding.found or "fails" in finding.found
+        assert finding.get
+
+
+def test_gpus_are_named_as_nvidia_smi_names_them(monkeypatch):
+    one = "NVIDIA H200, 143771 MiB"
+    monkeypatch.setattr(doctor, "ran", lambda *_: one)
+    assert doctor.gpus().found == f"{one}: every engine sees it"
+    monkeypatch.setattr(doctor, "ran", lambda *_: f"{one}\n{one}")
+    assert doctor.gpus().found == f"{one}; {one}: engine i sees GPU i modulo 2"
+
+
+def test_engines_that_do_not_start_are_missing_and_the_command_fails(monkeypatch, capsys):
+    monkeypatch.setattr(doctor, "TRIAL", "raise OSError('no more processes')")
+    broken = doctor.Report([doctor.python(), doctor.engines()])
+    monkeypatch.setattr(doctor, "check", lambda: broken)
+    assert broken[1].found == "two engines did not start: OSError: no more processes"
+    assert doctor.run(argparse.Namespace(json=False)) == 1
+    assert capsys.readouterr().out.endswith(" need what is missing: engines.\n")
+
+
+def test_engines_that_hang_are_missing(monkeypatch):
+    monkeypatch.setattr(doctor, "PATIENCE", 0.5)
+    monkeypatch.setattr(doctor, "TRIAL", "import time; time.sleep(60)")
+    assert doctor.engines().state == "missing"
+
+
+def test_json_has_one_object_a_line(report, monkeypatch, capsys):
+    monkeypatch.setattr(doctor, "check", lambda: report)
+    assert doctor.run(argparse.Namespace(json=True)) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [set(line) for line in lines] == [{"what", "state", "found", "get"}] * len(report)
+
+
+def test_a_program_that_fails_or_hangs_counts_as_absent(monkeypatch):
+    assert doctor.ran("false") is None
+    assert doctor.ran("no-such-program") is None
+    assert doctor.ran("echo", "here") == "here"
+
+    def hang(*_, **__):
+        raise subprocess.TimeoutExpired("echo", 30)
+
+    monkeypatch.setattr(subprocess, "run", hang)
+    assert doctor.ran("echo", "here") is None
+
+
+def test_horovod_is_named_with_what_it_was_built_for_or_how_to_get_it(monkeypatch):
+    monkeypatch.setattr(doctor.horovod_build, "parts", lambda: ["torch", "tensorflow"])
+    found = doctor.horovod()
+    assert found.state == "works" and found.found.startswith("version 0.28.1 for PyTorch 2.")
+    assert " and TensorFlow 2." in found.found
+    monkeypatch.setattr(doctor.horovod_build, "parts", list)
+    monkeypatch.setattr(doctor.horovod_build, "missing_tools", lambda: "g++ is missing here")
+    found = doctor.horovod()
+    assert found.state == "not needed yet" and found.found.endswith("lab 06 needs it")
+    assert found.get == "make lab builds it from source; g++ is missing here"

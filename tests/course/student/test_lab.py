@@ -1,0 +1,249 @@
+"""`course lab`: what it puts into work/, and a real JupyterLab that ends with all that was started in it."""
+
+import contextlib
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import time
+import urllib.request
+
+import psutil
+import pytest
+import websocket
+
+from autograder.testing.mini_course import course, environment, mini_course, write_lab
+from course.errors import Problem
+from course.student import lab, work
+
+FIRST = "01-regression/01-regression.ipynb"
+
+
+@pytest.fixture
+def home(tmp_path):
+    return mini_course(tmp_path / "home")
+
+
+def edit(path, words="x = 2"):
+    """As a student does: another text in a cell, saved by JupyterLab, which writes the whole file anew."""
+    path.write_text(path.read_text().replace("x = 1", words))
+
+
+# What is put into work/
+
+
+def test_missing_labs_are_put_into_work_and_a_second_start_says_nothing(home):
+    assert work.prepare(home) == ["New in work/: 01-regression, 02-sgd, index."]
+    assert (home / "work" / FIRST).read_bytes() == (home / "labs" / FIRST).read_bytes()
+    assert work.prepare(home) == []
+
+
+def test_a_new_lab_of_the_course_is_added(home):
+    work.prepare(home)
+    write_lab(home / "labs" / "03-ring" / "03-ring.ipynb", "x = 1")
+    assert work.prepare(home) == ["New in work/: 03-ring."]
+
+
+def test_a_lab_that_nobody_has_begun_is_renewed(home):
+    work.prepare(home)
+    write_lab(home / "labs" / FIRST, "x = 1  # clearer")
+    assert len(work.prepare(home)) == 1
+    assert (home / "work" / FIRST).read_bytes() == (home / "labs" / FIRST).read_bytes()
+    assert work.prepare(home) == []
+
+
+def test_running_and_saving_a_lab_without_writing_in_it_is_no_beginning(home):
+    work.prepare(home)
+    notebook = json.loads((home / "work" / FIRST).read_text())
+    notebook["metadata"]["language_info"] = {"name": "python"}
+    notebook["cells"][0]["execution_count"] = 3
+    (home / "work" / FIRST).write_text(json.dumps(notebook))
+    write_lab(home / "labs" / FIRST, "x = 1  # clearer")
+    work.prepare(home)
+    assert (home / "work" / FIRST).read_bytes() == (home / "labs" / FIRST).read_bytes()
+
+
+def test_a_begun_lab_stays_and_its_new_version_is_put_beside_once(home):
+    work.prepare(home)
+    mine = home / "work" / FIRST
+    edit(mine)
+    assert work.prepare(home) == []
+    begun = mine.read_bytes()
+    write_lab(home / "labs" / FIRST, "x = 1  # clearer")
+    said = work.prepare(home)
+    assert len(said) == 1 and "01-regression.new.ipynb" in said[0]
+    assert mine.read_bytes() == begun
+    beside = mine.with_name("01-regression.new.ipynb")
+    assert beside.read_bytes() == (home / "labs" / FIRST).read_bytes()
+    assert work.prepare(home) == []
+    beside.unlink()
+    assert work.prepare(home) == [], "what a student threw away does not come back"
+
+
+def test_a_new_version_in_which_the_student_has_written_is_never_overwritten(home):
+    work.prepare(home)
+    mine = home / "work" / FIRST
+    edit(mine)
+    write_lab(home / "labs" / FIRST, "x = 1  # second")
+    work.prepare(home)
+    write_lab(home / "labs" / FIRST, "x = 1  # third")
+    work.prepare(home)
+    beside = mine.with_name("01-regression.new.ipynb")
+    assert "third" in beside.read_text(), "untouched, so renewed"
+    edit(beside, "x = 5")
+    theirs = beside.read_bytes()
+    write_lab(home / "labs" / FIRST, "x = 1  # fourth")
+    assert "01-regression.new-2.ipynb" in work.prepare(home)[0]
+    assert beside.read_bytes() == theirs
+    assert "fourth" in mine.with_name("01-regression.new-2.ipynb").read_text()
+
+
+@pytest.mark.parametrize("memory", ["", "{", "[1]", '{"01-regression/01-regression.ipynb": 3}', None])
+def test_without_a_readable_memory_no_file_is_lost(home, memory):
+    work.prepare(home)
+    edit(home / "work" / FIRST)
+    begun = (home / "work" / FIRST).read_bytes()
+    path = home / "work" / work.MEMORY
+    path.unlink() if memory is None else path.write_text(memory)
+    write_lab(home / "labs" / FIRST, "x = 1  # clearer")
+    work.prepare(home)
+    assert (home / "work" / FIRST).read_bytes() == begun
+    assert work.prepare(home) == []
+
+
+def test_a_students_file_that_is_no_notebook_any_more_is_kept(home):
+    work.prepare(home)
+    (home / "work" / FIRST).write_text('{"cells": [')
+    write_lab(home / "labs" / FIRST, "x = 1  # clearer")
+    work.prepare(home)
+    assert (home / "work" / FIRST).read_text() == '{"cells": ['
+
+
+def test_a_lab_that_was_thrown_away_comes_back_as_given(home):
+    work.prepare(home)
+    (home / "work" / FIRST).unlink()
+    assert work.prepare(home) == ["New in work/: 01-regression."]
+
+
+def test_a_course_without_labs_or_with_a_file_in_the_way_is_one_sentence(home, tmp_path):
+    (home / "work").write_text("in the way")
+    with pytest.raises(Problem, match="cannot be used"):
+        work.prepare(home)
+    with pytest.raises(Problem, match=r"no index\.ipynb"):
+        work.prepare(tmp_path / "nowhere")
+
+
+# The server
+
+
+def test_where_all_ports_are_taken_one_sentence_says_so(monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        monkeypatch.setattr(lab, "PORTS", range(taken.getsockname()[1], taken.getsockname()[1] + 1))
+        with pytest.raises(Problem, match="are all taken: end a JupyterLab"):
+            lab.free_port()
+
+
+@contextlib.contextmanager
+def running(home):
+    """`course lab` in `home`, its URL printed; killed at the end where the test failed to end it."""
+    log = (home / "out").open("w")
+    process = subprocess.Popen(
+        course("lab"), cwd=home, env=environment(home), stdout=log, stderr=log, start_new_session=True
+    )
+    try:
+        wait_for(lambda: "token=" in (home / "out").read_text() or process.poll() is not None)
+        yield process, Server(home)
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            process.wait(60)
+
+
+class Server:
+    """What a browser says to the server, without one."""
+
+    def __init__(self, home):
+        self.port, self.token = re.search(r":(\d+)/\S*token=(\w+)", (home / "out").read_text()).groups()
+
+    def ask(self, path, content=None):
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}?token={self.token}")
+        data = None if content is None else json.dumps(content).encode()
+        with urllib.request.urlopen(request, data, timeout=30) as answer:
+            return json.loads(answer.read())
+
+    def run_in_a_kernel(self, code):
+        """Starts a kernel and sends it a cell."""
+        kernel = self.ask("/api/kernels", {"name": "python3"})["id"]
+        url = f"ws://127.0.0.1:{self.port}/api/kernels/{kernel}/channels?token={self.token}"
+        channel = websocket.create_connection(url, timeout=30)
+        header = {"msg_id": "1", "msg_type": "execute_request", "session": "1", "username": "", "version": "5.3"}
+        content = {"code": code, "silent": False, "store_history": True, "user_expressions": {}, "allow_stdin": False}
+        message = {"header": header, "parent_header": {}, "metadata": {}, "content": content}
+        channel.send(json.dumps(message | {"channel": "shell", "buffers": []}))
+        return channel
+
+
+def wait_for(condition):
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.05)
+
+
+def processes_of(home):
+    """All processes that carry this test's environment, the kernel's detached children too."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, OSError):
+            if process.status() != psutil.STATUS_ZOMBIE and process.environ().get("PYTHONPATH") == str(home):
+                found.append(" ".join(process.cmdline()))
+    return found
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_end_of_course_lab_is_the_end_of_all_that_was_started_in_it(home, number):
+    started = "import subprocess, time\n"
+    started += "subprocess.Popen(['sleep', '1001'])\n"  # a child
+    again = 'trap "" TERM HUP INT; while :; do sleep 1002; done'  # whoever ends one sleep begins another
+    started += f"subprocess.Popen(['sh', '-c', '{again}'], start_new_session=True)\n"
+    started += "subprocess.run(['sh', '-c', 'setsid sleep 1004 &'])\n"  # nobody's child
+    with running(home) as (process, server):
+        channel = server.run_in_a_kernel(started + "time.sleep(1000)")  # and a cell that runs on
+        wait_for(lambda: sum("sleep 100" in line for line in processes_of(home)) >= 4)
+        channel.close()
+        os.kill(process.pid, number)
+        assert process.wait(60) == 0
+    assert processes_of(home) == []
+    assert "Traceback" not in (home / "out").read_text()
+
+
+def test_it_listens_on_this_machine_alone_says_which_port_it_took_and_offers_the_board_to_an_instructor(home):
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):  # taken already: just as good
+            stack.enter_context(socket.create_server(("127.0.0.1", lab.PORTS[0])))
+        process, server = stack.enter_context(running(home))
+        said = (home / "out").read_text()
+        assert f"so this JupyterLab uses port {server.port}" in said
+        assert "`course board FOLDER` starts the leaderboard" in said  # the grader can be imported here
+        addresses = set()
+        for child in psutil.Process(process.pid).children(recursive=True):
+            with contextlib.suppress(psutil.NoSuchProcess):  # some live for a moment only
+                listening = [each for each in child.net_connections("tcp") if each.status == psutil.CONN_LISTEN]
+                addresses.update(each.laddr.ip for each in listening)
+        assert addresses == {"127.0.0.1"}
+        assert {entry["name"] for entry in server.ask("/api/contents")["content"]} >= {"index.ipynb", "01-regression"}
+        os.kill(process.pid, signal.SIGHUP)  # the terminal was closed
+        assert process.wait(60) == 0
+    assert processes_of(home) == []
+
+
+def test_a_server_that_does_not_start_is_one_sentence(home):
+    settings = environment(home, JUPYTER_CONFIG_DIR=home / "broken")
+    (home / "broken").mkdir()
+    (home / "broken" / "jupyter_server_config.py").write_text("raise SystemExit(3)")
+    done = subprocess.run(course("lab"), cwd=home, env=settings, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.startswith("course lab: JupyterLab did not start: the reason is at the end of ")
+    assert len(done.stderr.splitlines()) == 1
