@@ -86,10 +86,12 @@ class Engines(ipyparallel.DirectView):
     """All engines of a set. Calls block unless they say otherwise, and functions travel by cloudpickle.
 
     directory: a Path, private to these engines and removed with them, short enough for Unix sockets in it.
-    on_this_machine: whether all engines run here; False for what a profile starts.
+    on_this_machine: whether all engines run here; False for engines that a profile starts.
+    horovod_ranks: the number of each Horovod rank's engine, a list that `course.horovod.start` sets; None before that.
     """
 
     def __init__(self, engine_set):
+        self.horovod_ranks = None
         self._set = engine_set
         self._calls = []  # results that are not there yet, in the order in which they were asked for
         self._losses = []  # not yet reported

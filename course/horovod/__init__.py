@@ -45,6 +45,7 @@ def start(engines=None, framework="torch", timeout=60):
     if running is None:
         raise Problem("No engines are running: cluster.start(4) starts four.")
     _start = running, _checked(engines, running)
+    running.horovod_ranks = _start[1]
     run = spmd(_join, carrier="horovod", timeout=timeout, framework=framework)
     count = "1 rank" if len(run) == 1 else f"{len(run)} ranks"
     print(f"Horovod {build.VERSION} ({framework}) has {count}: {_who(_start[1])}.")
