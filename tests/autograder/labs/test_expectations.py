@@ -84,7 +84,7 @@ def test_a_mistake_in_lab_toml_is_reported_with_the_file(read, old, new, words):
 def test_a_missing_lab_toml_is_reported(read, tmp_path):
     read(GOOD)
     (tmp_path / "00-mini" / "lab.toml").unlink()
-    with pytest.raises(Problem, match="00-mini/lab.toml is missing"):
+    with pytest.raises(Problem, match=r"00-mini/lab\.toml is missing"):
         expectations.read("00-mini")
 
 
