@@ -1,10 +1,10 @@
-"""How long four engines take from nothing to a first optimizer step, beside ipyparallel's own way, and what is left.
+"""How long four engines take to their first optimizer step, beside ipyparallel's own start, and what they leave behind.
 
-Five pairs, the order changing from pair to pair, each start in a fresh process from the first import until numpy and
-torch are imported on four engines and each has done a step of Adam; a third start in each pair was asked for with
-`cluster.prepare` five seconds before and counts from `cluster.start`. Then an engine is killed some times, and then
-kernels with engines, idle and busy; two seconds later the processes that are left of them are counted. Starts and ends
-its own processes; writes to temporary folders only.
+Starts are timed in five groups, in an order that changes from group to group. Each start runs in a fresh process and is
+timed from the first import until numpy and torch are imported on four engines and each has done one step of Adam. The
+start called "ahead" was requested by `cluster.prepare` five seconds earlier and is timed from `cluster.start`. Then an
+engine is killed a few times, and then whole kernels with idle and busy engines; two seconds later the processes that
+are left are counted. Starts and ends its own processes, and writes to temporary folders only.
 """
 
 import importlib.metadata
@@ -24,8 +24,8 @@ PAIRS = 5
 LOST = 5
 KILLED = 20
 BOUND = 0.25  # of ipyparallel's time
-SECONDS_BACK = 1  # in which an engine that was killed is back
-GRACE = 2  # seconds until nothing may be left of a kernel that was killed
+SECONDS_BACK = 1  # within which a killed engine must be replaced
+GRACE = 2  # seconds after which nothing may be left of a killed kernel
 
 STARTS = {
     "ipyparallel": """
@@ -88,8 +88,11 @@ BUSY = "def spin():\n    while True: pass\nengines.apply_async(spin)"
 
 
 def rows():
-    """A row a start (`way`, `seconds`; None where it failed), a row for the private memory of an engine (`memory_of`,
-    `mebibytes`), a row a killed engine (`back`, seconds), a row a killed kernel (`processes`, `left`)."""
+    """Rows of four kinds.
+
+    Per start: `way` and `seconds` (None if it failed). Per way: `mebibytes`, the private memory of an engine. Per killed
+    engine: `back`, the seconds until it was replaced. Per killed kernel: its `processes`, and how many were `left`.
+    """
     for pair in range(PAIRS):
         for way in sorted(STARTS, reverse=pair % 2 == 0):
             yield {"pair": pair, "way": way, "load": os.getloadavg()[0], "seconds": seconds(way)}
@@ -99,18 +102,18 @@ def rows():
     for back in answers(BACK.format(lost=LOST)) or [None]:
         yield {"killed": "engine", "back": back}
     for number in range(KILLED):
-        yield killed("busy" if number % 2 else "idle")
+        yield kill_kernel("busy" if number % 2 else "idle")
 
 
 def seconds(way):
-    """How long one start takes, a first optimizer step included, in a fresh process; None if it failed."""
+    """Seconds that one start in a fresh process takes, including the first optimizer step; None if it failed."""
     program = TIMED.format(before=AHEAD if way == "ahead" else "", start=STARTS[way], after="")
     return next(iter(answers(program)), None)
 
 
 def answers(program):
-    """The numbers that a program prints as its answers, run in a fresh process; none if it failed."""
-    supervisor = Supervisor()  # ends what ipyparallel leaves behind, files too
+    """The numbers that a program, run in a fresh process, prints as its answers; [] if it failed."""
+    supervisor = Supervisor()  # ends what ipyparallel leaves behind, and removes its files
     try:
         output = supervisor.directory / "output"
         env = os.environ | {"IPYTHONDIR": str(supervisor.directory / "plain")}
@@ -121,8 +124,8 @@ def answers(program):
         supervisor.close()
 
 
-def killed(doing):
-    """Kill a kernel whose four engines are idle or busy; counts its processes before and after."""
+def kill_kernel(doing):
+    """Kill a kernel whose four engines are "idle" or "busy"; returns the row with its processes before and after."""
     manager, client = start_new_kernel()
     client.execute_interactive("from course import cluster; engines = cluster.start(4)", output_hook=lambda _: None)
     if doing == "busy":
@@ -146,17 +149,17 @@ def is_running(process):
 
 
 def summary(rows):
-    """Medians of every way, the medians of the pairs' ratios, what was left, and on what machine."""
+    """The median of every way, the median ratios within groups, what was left behind, and the machine."""
     starts = [row for row in rows if "way" in row]
     pairs = [{row["way"]: row["seconds"] for row in starts if row["pair"] == pair} for pair in range(PAIRS)]
     back = [row["back"] for row in rows if "back" in row]
     left = sum(row["left"] for row in rows if "left" in row)
     failed = {way: sum(pair[way] is None for pair in pairs) for way in pairs[0]}
-    ratio = to_plain(pairs, "course")
+    ratio = ratio_to_plain(pairs, "course")
     return {
         **{way: median(pair[way] for pair in pairs) for way in pairs[0]},
         "ratio": ratio,
-        "ratio_ahead": to_plain(pairs, "ahead"),
+        "ratio_ahead": ratio_to_plain(pairs, "ahead"),
         "memory": {row["memory_of"]: row["mebibytes"] for row in rows if "memory_of" in row},
         "back": median(back),
         "failed": failed,
@@ -172,8 +175,8 @@ def summary(rows):
     }
 
 
-def to_plain(pairs, way):
-    """The median over the pairs of a way's seconds to those of ipyparallel's own."""
+def ratio_to_plain(pairs, way):
+    """The median over the groups of one way's seconds, divided by those of ipyparallel's own start."""
     whole = [pair for pair in pairs if None not in (pair.get(way), pair["ipyparallel"])]
     return median(pair[way] / pair["ipyparallel"] for pair in whole)
 

@@ -1,83 +1,60 @@
-"""The competition: how far honest solutions get on both splits, and whether an entry that was not earned is found out.
+"""The competition: how far honest solutions get on both splits, and whether the verifier finds dishonest entries.
 
-Five solutions of different kinds, each with five seeds: accuracies on the whole test, seconds. Each is then handed in
-and verified in a sandbox with 20 seeds, and so is each attack. What can pass and is known to is reported apart. The
-solutions and attacks are those of autograder/testing/entries.py.
+Five solutions of different kinds run with five seeds each; the bench reports accuracies on the whole test, and seconds.
+Each solution is then handed in and verified in a sandbox with 20 seeds, and so is each attack. Attacks that are known
+to pass are reported separately. Solutions and attacks are those of autograder/testing/entries.py.
 """
 
-import base64
-import functools
 import os
 import statistics
 import tempfile
 import time
-import types
-import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import nbformat
-from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.competition import verify
-from autograder.labs import source
+from autograder.testing.entry_notebooks import load_entries, make_entry_notebook
 from course.competition import scene, score
 
-ENTRIES = source.HOME / "autograder" / "testing" / "entries.py"
 SEEDS = range(5)
 VERIFIED_WITH = range(100, 120)
-MARK, LEAD = 99.0, 5.0  # random; disjoint, points above the blur with a support vector machine
-SECONDS = 180  # of one training
-
-
-@functools.cache
-def entries():
-    """The names that ENTRIES defines, to be run here; the truth is not among them."""
-    module = types.ModuleType("entries")
-    exec(compile(ENTRIES.read_text(), str(ENTRIES), "exec"), module.__dict__)
-    return module
-
-
-def notebook(function, remembered=None):
-    """An entry's notebook: all of ENTRIES, what it remembers (an array of uint8, written out), and which function."""
-    sources = [ENTRIES.read_text(), f"classify = {function}"]
-    if remembered is not None:
-        packed = base64.b85encode(zlib.compress(remembered.tobytes(), 9))
-        unpacked = f"np.frombuffer(zlib.decompress(base64.b85decode({packed!r})), np.uint8)"
-        sources.insert(1, f"import base64, zlib\n\nTRUTH = {unpacked}.reshape({remembered.shape})")
-    return new_notebook(cells=[new_code_cell(source) for source in sources])
+MARK = 99.0  # percent on the random split
+LEAD = 5.0  # points on the disjoint split above the blur with a support vector machine
+SECONDS = 180  # of one training, at most
 
 
 def rows():
-    """A row a solution and split, then a row a solution or attack: of how many verifications it passed how many."""
-    there, maps = entries(), {}  # name -> split -> a map a seed
+    """One row per solution and split, the ranks, then one row per solution or attack with its verifications."""
+    there, maps = load_entries(), {}  # name -> split -> one map per seed
     for name, classify in {**there.HONEST, **there.ALSO}.items():
         for split in scene.SPLITS:
-            yield measured(name, classify, split, maps)
+            yield measure(name, classify, split, maps)
     for split in scene.SPLITS:
         yield {"ranks": split, **score.ranks({name: each[split][0] for name, each in maps.items()}, split, "private")}
     for name, classify in there.HONEST.items():
-        yield verified("honest", name, classify, maps[name], VERIFIED_WITH)
+        yield verify_often("honest", name, classify, maps[name], VERIFIED_WITH)
     truth = scene.load()[1]
     for name, classify in there.ATTACKS.items():
-        yield verified("attack", name, classify, {split: [truth] for split in scene.SPLITS}, VERIFIED_WITH, truth)
+        yield verify_often("attack", name, classify, {split: [truth] for split in scene.SPLITS}, VERIFIED_WITH, truth)
     for name, classify in there.KNOWN.items():
         handed_in = {"random": [truth], "disjoint": maps["blur and SVM"]["disjoint"] if "random" in name else [truth]}
-        yield verified("known", name, classify, handed_in, VERIFIED_WITH[:2], truth)
+        yield verify_often("known", name, classify, handed_in, VERIFIED_WITH[:2], truth)
 
 
-def measured(name, classify, split, maps):
-    """Accuracies over seeds on the whole test, in percent; leaves the maps in maps[name][split]."""
+def measure(name, classify, split, maps):
+    """The row with accuracies in percent on the whole test, over all seeds; adds the maps to maps[name][split]."""
     cube, truth = scene.load()
     labels = scene.split(split).labels(truth)
-    took, overall, average, private = [], [], [], []
+    seconds, overall, average, private = [], [], [], []
     for seed in SEEDS:
         begin = time.monotonic()
         label_map = classify(cube.copy(), labels.copy(), seed)
-        took.append(time.monotonic() - begin)
-        got = score.score(label_map, split, "all")
-        overall.append(100 * got.overall)
-        average.append(100 * got.average)
+        seconds.append(time.monotonic() - begin)
+        result = score.score(label_map, split, "all")
+        overall.append(100 * result.overall)
+        average.append(100 * result.average)
         private.append(100 * score.score(label_map, split, "private").overall)
         maps.setdefault(name, {}).setdefault(split, []).append(label_map)
     return {
@@ -87,14 +64,14 @@ def measured(name, classify, split, maps):
         "deviation": statistics.stdev(overall),
         "average": statistics.mean(average),
         "private": statistics.mean(private),
-        "seconds": max(took),
+        "seconds": max(seconds),
     }
 
 
-def verified(kind, name, classify, maps, seeds, remembered=None):
-    """How often an entry is verified, and the closest call of each check: its value less what is wanted.
+def verify_often(kind, name, classify, maps, seeds, remembered=None):
+    """The row that says how often an entry passes, and by how much at least it passed or missed each check.
 
-    maps: split -> maps, which are handed in by turns.
+    maps: split -> list of maps, which are handed in by turns. remembered: see `notebook`.
     """
 
     def verdict(seed):
@@ -104,7 +81,7 @@ def verified(kind, name, classify, maps, seeds, remembered=None):
     begin = time.monotonic()
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         path = Path(folder, "entry.ipynb")
-        nbformat.write(notebook(classify.__name__, remembered), path)
+        nbformat.write(make_entry_notebook(classify.__name__, remembered), path)
         verdicts = list(pool.map(verdict, seeds))
     margins = {}
     for check in (check for verdict in verdicts for check in verdict["checks"]):
@@ -125,9 +102,9 @@ def verified(kind, name, classify, maps, seeds, remembered=None):
 
 
 def summary(rows):
-    """The best of both splits beside the marks; ranks; honest entries and attacks that were verified."""
-    took = [row for row in rows if "split" in row]
-    overall = {(row["solution"], row["split"]): row["overall"] for row in took}
+    """The best solution of each split beside its mark, the ranks, and how many honest entries and attacks passed."""
+    trainings = [row for row in rows if "split" in row]
+    overall = {(row["solution"], row["split"]): row["overall"] for row in trainings}
     best = {split: max((each for each in overall if each[1] == split), key=overall.get) for split in scene.SPLITS}
     lead = overall[best["disjoint"]] - overall["blur and SVM", "disjoint"]
     counts = {
@@ -151,6 +128,6 @@ def summary(rows):
         "known_verified": {row["solution"]: row["verified"] for row in rows if row.get("kind") == "known"},
         "met": counts["honest"][0] == counts["honest"][1]
         and counts["attack"][0] == 0
-        and max(row["seconds"] for row in took) <= SECONDS,
+        and max(row["seconds"] for row in trainings) <= SECONDS,
         "cores": len(os.sched_getaffinity(0)),
     }

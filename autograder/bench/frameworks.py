@@ -1,10 +1,10 @@
-"""A step of the same network by four ways of data parallel training, side by side: time, messages, agreement.
+"""Four kinds of data parallel training side by side: the time of a step, its messages, and whether the weights agree.
 
 By hand (the ring of lab 05's solution on the course's communicator), PyTorch's DistributedDataParallel, Horovod and
 TensorFlow's MirroredStrategy train one convolutional network from the same weights on the same digits, on 1 and 2
-ranks; MirroredStrategy has as many devices in one process instead. Each round times a step of each, one after the
-other in the same processes, in an order that changes from round to round; a step's time is from the first rank's start
-to the last rank's end. Starts engines and ends them.
+ranks; MirroredStrategy uses as many devices in one process instead. Each round times one step of each, one after the
+other in the same processes, in an order that changes from round to round. The time of a step goes from the first rank's
+start to the last rank's end. Starts and ends its own engines.
 """
 
 import contextlib
@@ -27,19 +27,19 @@ from course.spmd import spmd
 
 RANKS = (1, 2)
 WAYS = ("by hand", "DistributedDataParallel", "Horovod", "MirroredStrategy")
-BATCH = 64  # of all ranks together
+BATCH = 64  # samples per step, all ranks together
 RATE = 0.05  # learning rate
-COMPARED = 5  # steps after which the weights are compared with those of one process
+COMPARED = 5  # steps, after which the weights are compared with those of one process
 ROUNDS = 15
 SECONDS = 300
-BOUND = 1e-5  # of the largest difference of a weight
+BOUND = 1e-5  # on the largest difference of any weight
 
 
 def rows():
-    """A row a number of ranks and way: the median `ms` of a step, and its `ratio` to the way by hand.
+    """One row per number of ranks and way: the median `ms` of a step, and its `ratio` to training by hand.
 
-    all_reduces, bytes: a step, as handed to the all-reduce on one rank. difference: the largest of a weight from one
-    process on the whole batch, after 5 steps.
+    all_reduces, bytes: per step, as passed to the all-reduce on one rank. difference: the largest difference of any
+    weight from one process that trained on the whole batch, after 5 steps.
     """
     with contextlib.redirect_stdout(io.StringIO()):
         digits = data.load("mnist-5000")
@@ -70,7 +70,7 @@ def rows():
 
 
 def summary(rows):
-    """Whether all ways agree with one process, and how far the farthest is away."""
+    """Whether all ways agree with one process, and the largest difference."""
     worst = max(row["difference"] for row in rows)
     return {
         "worst_difference": worst,
@@ -84,10 +84,10 @@ def summary(rows):
 
 
 def one_rank(comm, share, images, labels, all_reduce, rounds):
-    """What one rank measures: times, differences, and what is sent, by way.
+    """What one rank measures: times, differences, and what it sent, per way.
 
-    share: (images, labels) of this rank, of the shapes (steps, n, 1, 28, 28) and (steps, n). images, labels: of all.
-    all_reduce: called with comm and an array of one axis, returns the sum.
+    share: (images, labels) of this rank, of shapes (steps, n, 1, 28, 28) and (steps, n). images, labels: of all ranks.
+    all_reduce: a function of comm and a 1-D array that returns the sum over all ranks.
     """
     import time
 
@@ -112,18 +112,18 @@ def one_rank(comm, share, images, labels, all_reduce, rounds):
     assert any((a != b).any() for a, b in zip(start, right, strict=True)), "the network has not learned"
     times = []
     for turn in range(rounds + 1):
-        took = [None] * len(WAYS)
+        spans = [None] * len(WAYS)
         for place in np.roll(np.arange(len(WAYS)), turn):
             comm.barrier()
             begin = time.monotonic()
             timed[place](steps[turn % len(steps)])
-            took[place] = [begin, time.monotonic()]
-        times.append(took)
+            spans[place] = [begin, time.monotonic()]
+        times.append(spans)
     return {"times": times[1:], "sent": sent, "differences": differences}
 
 
 def network(torch):
-    """Two convolutions and two dense layers; the same weights every time."""
+    """Two convolutions and two dense layers, with the same weights every time."""
     torch.manual_seed(3)
     return torch.nn.Sequential(
         torch.nn.Conv2d(1, 8, 3),
@@ -143,7 +143,7 @@ def weights_of(model):
 
 
 def one_process(torch, images, labels):
-    """The weights after a step on each whole batch, in this process alone."""
+    """The weights after one step on each whole batch, in this process alone."""
     model = network(torch)
     optimizer = torch.optim.SGD(model.parameters(), lr=RATE)
     for x, y in zip(images, labels, strict=True):
@@ -152,7 +152,7 @@ def one_process(torch, images, labels):
 
 
 def train(torch, model, optimizer, pair, between=lambda: None):
-    """One step; `between` comes after back-propagation."""
+    """One step; `between` is called after back-propagation."""
     x, y = pair
     optimizer.zero_grad()
     torch.nn.functional.cross_entropy(model(x), y).backward()
@@ -161,7 +161,7 @@ def train(torch, model, optimizer, pair, between=lambda: None):
 
 
 def by_hand(comm, torch, all_reduce, *_):
-    """All gradients in one array, the ring, divided by the number of ranks."""
+    """All gradients in one array, summed by the ring and divided by the number of ranks."""
     model = network(torch)
     parameters = list(model.parameters())
     optimizer = torch.optim.SGD(parameters, lr=RATE)
@@ -179,7 +179,7 @@ def by_hand(comm, torch, all_reduce, *_):
 
 
 def distributed(comm, torch, *_):
-    """PyTorch's own, over Gloo; a hook counts its buckets."""
+    """PyTorch's DistributedDataParallel over Gloo; a communication hook counts its buckets."""
     import torch.distributed as dist
     from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_hook
 
@@ -204,7 +204,7 @@ def distributed(comm, torch, *_):
 
 
 def horovod(comm, torch, *_):
-    """Horovod's optimizer, from rank 0's start; its own timeline tells what it sent."""
+    """Horovod's optimizer, from rank 0's weights; its own timeline says what it sent."""
     os.environ["HOROVOD_TIMELINE"] = "DYNAMIC"
     import horovod.torch as hvd
 
@@ -225,20 +225,20 @@ def horovod(comm, torch, *_):
 
 
 def fused(timeline):
-    """How many all-reduces a timeline of Horovod tells of: a fused one begins with a line for each of its tensors."""
+    """The number of all-reduces in a timeline of Horovod; a fused one begins with one line per tensor."""
     events = re.findall(r'"ph": "(B|E)"(?:, "name": "(\w+)")?', timeline)
     begins = [event == ("B", "GLOO_ALLREDUCE") for event in events]
     return sum(begin and not before for before, begin in itertools.pairwise([False, *begins]))
 
 
 def reduced(timeline):
-    """How many bytes of float32 its all-reduces gave back: the shape of each stands in the line that ends it."""
+    """The bytes of float32 that its all-reduces returned; the line that ends one has its shape."""
     shapes = re.findall(r'"dtype": "float32", "shape": "\[([\d, ]*)\]"', timeline)
     return sum(4 * math.prod(map(int, filter(None, shape.split(", ")))) for shape in shapes)
 
 
 def mirrored(comm, torch, all_reduce, images, labels):
-    """MirroredStrategy on as many devices as there are ranks, in the process of rank 0."""
+    """MirroredStrategy on one device per rank, in the process of rank 0."""
     if comm.rank > 0:
         return None
     from course.keras import logical_devices, quiet_import
@@ -249,7 +249,7 @@ def mirrored(comm, torch, all_reduce, images, labels):
     sent = {"all_reduces": 0, "bytes": 0}
 
     class Counted(tf.distribute.ReductionToOneDevice):
-        """What MirroredStrategy takes for CPUs; notes its sums while the step is traced."""
+        """The reduction that MirroredStrategy uses on CPUs; counts its sums while the step is traced."""
 
         def reduce_implementation(self, op, value, destinations, options):
             sent["all_reduces"] += 1
@@ -297,14 +297,14 @@ def mirrored(comm, torch, all_reduce, images, labels):
 
 
 def keras_layout(weights):
-    """The weights as Keras keeps them: (height, width, in, out) where PyTorch has (out, in, height, width)."""
+    """The weights in the order of Keras: (height, width, in, out) where PyTorch has (out, in, height, width)."""
     first, b_1, second, b_2, dense, b_3, last, b_4 = weights
     dense = dense.reshape(64, 16, 12, 12).transpose(2, 3, 1, 0).reshape(-1, 64)
     return [first.transpose(2, 3, 1, 0), b_1, second.transpose(2, 3, 1, 0), b_2, dense, b_3, last.T, b_4]
 
 
 def torch_layout(weights):
-    """The opposite of keras_layout."""
+    """The inverse of keras_layout."""
     first, b_1, second, b_2, dense, b_3, last, b_4 = weights
     dense = dense.reshape(12, 12, 16, 64).transpose(3, 2, 0, 1).reshape(64, -1)
     return [first.transpose(3, 2, 0, 1), b_1, second.transpose(3, 2, 0, 1), b_2, dense, b_3, last.T, b_4]

@@ -1,12 +1,12 @@
-"""Grading a class: hand-ins an hour by `course grade` and by stock `nbgrader autograde`, and a class that is killed.
+"""Grading a class: hand-ins per hour of `course grade` and of stock `nbgrader autograde`, and grading that is killed.
 
-For each lab the same hand-ins, solved ones and wrong answers in turn, go through both, side by side in one run, and
-through `course grade` with one worker and with as many as there are cores; all classes have the lab before. `ratio` is
-hand-ins an hour, ours over stock; its `ceiling` is cores x stock's wall time / our CPU time, what could be had if
-nothing ever waited. CPU time and memory are of all processes below each command, looked at four times a second (memory
-shared between them counted once). Then a class of copies of one lab's answers is graded while `course grade` is killed
-at random moments: all must come out as the answers say. Takes hours; BENCH_GRADE_LABS="01 02 04" and
-BENCH_GRADE_HAND_INS=6 make it shorter.
+For each lab the same hand-ins, alternately solved and wrong, are graded side by side in one run by stock nbgrader and
+by `course grade`, with one worker and with one per core; every class has the lab already. `ratio` is hand-ins per hour,
+ours divided by stock's. `ceiling` is cores x stock's wall time / our CPU time: the ratio if nothing ever waited. CPU
+time and memory are those of all processes below each command, sampled four times per second (shared memory counts
+once). Then a class of copies of one lab's answers is graded while `course grade` is killed at random moments; every
+grade must come out as the answers say. This takes hours; BENCH_GRADE_LABS="01 02 04" and BENCH_GRADE_HAND_INS=6 make it
+shorter.
 """
 
 import csv
@@ -32,7 +32,7 @@ from autograder.labs import answers, build, source
 HAND_INS = int(os.environ.get("BENCH_GRADE_HAND_INS", 20))
 CLASS, KILLS, SEED = 10 * HAND_INS, 3, 7
 WAITING = ("01", "02", "04")  # labs where waiting and starting dominate
-LEAST = 4  # times as many hand-ins an hour there
+LEAST = 4  # times as many hand-ins per hour there
 STOCK = """c = get_config()
 c.CourseDirectory.root = {root!r}
 c.CourseDirectory.course_id = "stock"
@@ -42,18 +42,18 @@ c.ClearSolutions.text_stub = {answer!r}
 
 
 def rows():
-    """A row a lab and way, then one for the class that is killed."""
+    """One row per lab and way, then one for the class whose grading is killed."""
     wanted = os.environ.get("BENCH_GRADE_LABS", "").split()
     labs = [lab for lab in source.lab_names() if not wanted or lab[:2] in wanted]
     for lab in labs:
         with tempfile.TemporaryDirectory() as folder:
             yield from side_by_side(lab, Path(folder))
     with tempfile.TemporaryDirectory() as folder:
-        yield killed(labs[0], Path(folder))
+        yield kill_grading(labs[0], Path(folder))
 
 
 def side_by_side(lab, folder):
-    """Rows of one lab: stock, then ours by number of workers."""
+    """Yield the rows of one lab: stock, then `course grade` per number of workers."""
     deserved = generate(lab, folder / "hand-ins", HAND_INS)
     stock = folder / "stock"
     stock.mkdir()
@@ -61,13 +61,13 @@ def side_by_side(lab, folder):
     (stock / "nbgrader_config.py").write_text(config)
     Classroom(stock).release(lab)
     shutil.copytree(folder / "hand-ins", stock / "submitted")
-    theirs = metered([sys.executable, "-m", "nbgrader", "autograde", lab], cwd=stock)
+    theirs = measure([sys.executable, "-m", "nbgrader", "autograde", lab], cwd=stock)
     yield {"lab": lab, "way": "stock", "workers": 1, "graded": len(graded(stock, lab))} | theirs
     cores = len(os.sched_getaffinity(0))
     for workers in dict.fromkeys([1, cores]):
         class_ = folder / f"class-{workers}"
         Classroom(class_).release(lab)
-        ours = metered([*grading(folder / "hand-ins", class_), "--workers", str(workers)])
+        ours = measure([*grading(folder / "hand-ins", class_), "--workers", str(workers)])
         yield {
             "lab": lab,
             "way": "course grade",
@@ -79,38 +79,40 @@ def side_by_side(lab, folder):
         } | ours
 
 
-def killed(lab, folder):
-    """A class of copies whose grading is killed at random moments, then let end."""
+def kill_grading(lab, folder):
+    """Kill the grading of a class of copies at random moments, then let it end; returns the row."""
     rng = random.Random(SEED)
     deserved = generate(lab, folder / "hand-ins", CLASS)
-    class_, lived = folder / "class", []
+    class_, graded_at_kills = folder / "class", []
     start = time.monotonic()
     for _ in range(KILLS):
         process = subprocess.Popen(grading(folder / "hand-ins", class_), stdout=subprocess.DEVNULL, env=with_path())
         time.sleep(rng.uniform(20, 60))
         process.kill()
         process.wait()
-        lived.append(len(graded(class_, lab)) if (class_ / "gradebook.db").exists() else 0)
+        graded_at_kills.append(len(graded(class_, lab)) if (class_ / "gradebook.db").exists() else 0)
     last = subprocess.run(grading(folder / "hand-ins", class_), capture_output=True, text=True, env=with_path())
     before = last.stdout.count(", as before")
-    found = scores(class_)
+    points = scores(class_)
     return {
         "lab": lab,
         "way": "killed",
         "hand_ins": CLASS,
         "seconds": round(time.monotonic() - start, 1),
-        "graded_at_kills": lived,
+        "graded_at_kills": graded_at_kills,
         "not_run_again": before,
-        "lost": len(deserved.keys() - found.keys()),
-        "as_expected": found == deserved,
+        "lost": len(deserved.keys() - points.keys()),
+        "as_expected": points == deserved,
     }
 
 
 def generate(lab, folder, number):
-    """Write hand-ins, every other one with a wrong or another right answer; {student: points that it deserves}."""
+    """Write hand-ins, every other one with a wrong or another right answer; returns {student: points deserved}."""
     solution, released = build.solved(lab), nbformat.reads(json.dumps(build.student_version(lab, build.solved(lab))), 4)
     points = {cell.id: source.nbgrader(cell)["points"] for cell in solution.cells if source.is_check(cell)}
-    given = [answer for answer in answers.answers(lab) if "while" not in answer.source]  # what never ends is no measure
+    given = [
+        answer for answer in answers.answers(lab) if "while" not in answer.source
+    ]  # an endless loop would measure the time limit
     given = random.Random(SEED).sample(given, min(len(given), number // 2))
     solved = {cell.id: cell.source for cell in solution.cells if source.is_task(cell)}
     deserved = {}
@@ -136,15 +138,15 @@ def with_path():
     return os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
 
 
-def metered(command, cwd=None):
-    """Run a command: what it took."""
+def measure(command, cwd=None):
+    """Run a command; returns its time, CPU time and memory, as part of a row."""
     start = time.monotonic()
     process = subprocess.Popen(
         command, cwd=cwd, env=with_path(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     )
     spent, peak, over = {}, [0], threading.Event()
 
-    def look():
+    def sample():
         while not over.wait(0.25):
             usage = usage_of(process.pid)
             peak[0] = max(peak[0], usage.memory)
@@ -155,7 +157,7 @@ def metered(command, cwd=None):
                 except psutil.Error:
                     pass
 
-    watcher = threading.Thread(target=look)
+    watcher = threading.Thread(target=sample)
     watcher.start()
     process.wait()
     seconds = time.monotonic() - start
@@ -164,7 +166,7 @@ def metered(command, cwd=None):
     return {
         "hand_ins": HAND_INS,
         "seconds": round(seconds, 1),
-        "an_hour": round(3600 * HAND_INS / seconds),
+        "per_hour": round(3600 * HAND_INS / seconds),
         "cpu_seconds_each": round(sum(spent.values()) / HAND_INS, 2),
         "peak_memory_mb": round(peak[0] / 2**20),
     }
@@ -187,7 +189,7 @@ def scores(class_):
 
 
 def summary(rows):
-    """Are there four times as many an hour where waiting dominates, and is nothing lost?"""
+    """Whether `course grade` is four times as fast where waiting dominates, and whether nothing was lost."""
     ratios = [row["ratio"] for row in rows if "ratio" in row and row["workers"] > 1 and row["lab"][:2] in WAITING]
     ours = [row for row in rows if row["way"] != "stock"]
     return {

@@ -1,10 +1,11 @@
-"""Is every hang answered: usual errors of students on every carrier, and right programs on a machine that is busy.
+"""Hangs: whether usual student errors are reported on every carrier, and right programs on a busy machine are not.
 
-Each error runs a few times on four ranks. `seconds` go from the call, and so from before the last progress, to the
-error; where a rank computes without end the run has a time limit of `limit` seconds. `cause_first`: the first line says
-what is really wrong, in the words that the case gives. `usable_after`: a right program directly after it, on the same
-engines, gives the right result. Then right programs run, most over sockets and some on each other carrier, while twenty
-processes spin; whatever error comes of that is a false alarm. Starts and ends its own engines and processes.
+Each error runs a few times on four ranks. `seconds` is measured from the call, and so from before the last progress, to
+the error; where a rank computes without end, the run has a time limit of `limit` seconds. `cause_first` says whether
+the first line of the report names the real cause, in the words that the case gives. `usable_after` says whether a right
+program that runs directly afterwards on the same engines gives the right result. Then right programs run, most of them
+over sockets and some on each other carrier, while twenty processes keep the cores busy; every error that they report is
+a false alarm. The bench starts and ends its own engines and processes.
 """
 
 import contextlib
@@ -12,272 +13,52 @@ import functools
 import io
 import os
 import random
-import signal
 import statistics
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
 
 import numpy as np
 
+from autograder.testing import programs
 from course import cluster
-from course.comm import Delay, Die, Drop, Reorder, Slow
+from course.comm import Delay, Reorder, Slow
 from course.errors import Problem
 from course.spmd import spmd
 
 RANKS = 4
-CARRIERS = ("simulated", "local", "torch", "mpi")
-ON_ENGINES = CARRIERS[1:]
 REPEATS = 3
-SPINNING = 20  # processes that keep the machine busy
+SPINNING = 20  # processes that keep the cores busy
 RIGHT_RUNS, BATCHES = 500, 10
-RIGHT_RUNS_OF_MPI = 50  # more, since its ranks are other engines
-LIMIT = 2  # seconds, for runs in which a rank computes without end
-BOUND = 3  # seconds until a hang is answered, from the last progress or else from the time limit
-BOUND_OF_MPI = 15  # where a rank had to be replaced: MPI starts all of them anew, which is in the time
-
-
-@dataclass(frozen=True)
-class Case:
-    """An error: what it is called, the function, and what the first line of the answer must contain."""
-
-    name: str
-    function: object
-    words: tuple
-    faults: tuple = ()
-    carriers: tuple = CARRIERS
-    limit: float | None = None
-
-
-CASES = []
-
-
-def case(name, *words, **more):
-    """Make the function below one of the cases."""
-
-    def add(function):
-        CASES.append(Case(name, function, words, **more))
-        return function
-
-    return add
-
-
-def right(comm):
-    return (comm.rank + 1) % comm.size
-
-
-def left(comm):
-    return (comm.rank - 1) % comm.size
-
-
-def ring_sum(comm, x, steps=None):
-    """The sum of all ranks' arrays: each goes once around."""
-    total, passing, got = x.copy(), x, np.empty_like(x)
-    for _ in range(comm.size - 1 if steps is None else steps):
-        comm.sendrecv(passing, right(comm), recvbuf=got, source=left(comm))
-        total += got
-        passing = got.copy()
-    return total
-
-
-@case("receive that nobody sends", "Rank 1 waits for a message from rank 0", "returned without sending")
-def nobody_sends(comm, x):
-    if comm.rank == 1:
-        comm.recv(x, source=0)
-
-
-@case("send that nobody receives", "Rank 2 sends to rank 3", "returned without receiving")
-def nobody_receives(comm, x):
-    if comm.rank == 2:
-        comm.send(x, dest=3)
-
-
-@case("all send first", "Ranks 0, 1, 2 and 3 all send and none of them receives")
-def all_send(comm, x):
-    comm.send(x, dest=right(comm))
-    comm.recv(x, source=left(comm))
-
-
-@case("all receive first", "Ranks 0, 1, 2 and 3 all wait to receive", "none of them sends")
-def all_receive(comm, x):
-    comm.recv(x, source=left(comm))
-    comm.send(x, dest=right(comm))
-
-
-@case("wrong order in pairs", "Ranks 0, 1, 2 and 3 wait for one another in a circle")
-def mixed_circle(comm, x):
-    if comm.rank in (0, 1):
-        comm.recv(x, source=right(comm))
-    if comm.rank == 2:
-        comm.send(x, dest=3)
-    if comm.rank == 3:
-        comm.recv(x, source=0)
-        comm.recv(x, source=2)
-    if comm.rank == 0:
-        comm.send(x, dest=3)
-    if comm.rank == 2:
-        comm.send(x, dest=1)
-
-
-@case("messages taken in another order", "rank 1 receives from rank 0 with tag 2", "rank 0 sends to it with tag 1")
-def other_order(comm, x):
-    for tag in (1, 2) if comm.rank == 0 else (2, 1):
-        if comm.rank == 0:
-            comm.send(x, dest=1, tag=tag)
-        if comm.rank == 1:
-            comm.recv(x, source=0, tag=tag)
-
-
-@case("wrong tag", "tags differ", "rank 1 receives from rank 0 with tag 8", "rank 0 sends to it with tag 7")
-def wrong_tag(comm, x):
-    if comm.rank == 0:
-        comm.send(x, dest=1, tag=7)
-    if comm.rank == 1:
-        comm.recv(x, source=0, tag=8)
-
-
-@case("wrong rank", "Rank 2 sends to rank 0", "wrong rank")
-def wrong_peer(comm, x):
-    dest = 0 if comm.rank == 2 else right(comm)
-    comm.sendrecv(x, dest, recvbuf=np.empty_like(x), source=left(comm))
-
-
-@case("send to itself", "Rank 1 sends to itself")
-def to_itself(comm, x):
-    if comm.rank == 1:
-        comm.send(x, dest=1)
-    ring_sum(comm, x)
-
-
-@case("size differs", "Rank 1 raised", "size differs", "rank 0 sent 1000 × float64", "500 × float64")
-def other_size(comm, x):
-    comm.sendrecv(x, right(comm), recvbuf=np.empty(500 if comm.rank == 1 else 1000), source=left(comm))
-    comm.barrier()
-
-
-@case("dtype differs", "Rank 1 raised", "dtype differs", "rank 0 sent 1000 × float64", "1000 × float32")
-def other_dtype(comm, x):
-    got = np.empty_like(x, dtype=np.float32 if comm.rank == 1 else x.dtype)
-    comm.sendrecv(x, right(comm), recvbuf=got, source=left(comm))
-    comm.barrier()
-
-
-@case("one step too many", "Rank 2 sends to rank 3", "one send too many")
-def one_step_more(comm, x):
-    ring_sum(comm, x, steps=comm.size - (comm.rank != 2))
-
-
-@case("one step too few", "returned", "rank 2", "too few")
-def one_step_less(comm, x):
-    ring_sum(comm, x, steps=comm.size - 1 - (comm.rank == 2))
-
-
-@case("a rank raises", "Rank 3 raised ZeroDivisionError")
-def one_raises(comm, x):
-    if comm.rank == 3:
-        return 1 / 0
-    return ring_sum(comm, x)
-
-
-@case("a rank returns early", "rank 2, which has returned")
-def returns_early(comm, x):
-    return None if comm.rank == 2 else ring_sum(comm, x)
-
-
-@case("a rank skips the barrier", "Rank 3 has not come to the barrier")
-def no_barrier(comm, x):
-    if comm.rank != 3:
-        comm.barrier()
-
-
-@case("a rank waits elsewhere than in the barrier", "Rank 1 has not come to the barrier")
-def other_than_barrier(comm, x):
-    if comm.rank == 1:
-        comm.recv(x, source=0)
-    comm.barrier()
-
-
-@case("endless loop", "Rank 1 was still computing after 2 seconds", limit=LIMIT)
-def endless(comm, x):
-    while comm.rank == 1:
-        x += 1
-    return ring_sum(comm, x)
-
-
-@case("endless loop that catches everything", "Rank 1 was still computing after 2 seconds", limit=LIMIT)
-def stubborn(comm, x):
-    while comm.rank == 1:
-        try:
-            time.sleep(0.01)
-        except BaseException:  # as `except:` in a loop does
-            continue
-    return ring_sum(comm, x)
-
-
-@case("endless loop deaf to SIGINT", "Rank 1 was still computing", limit=LIMIT, carriers=ON_ENGINES)
-def deaf(comm, x):
-    if comm.rank == 1:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return endless(comm, x)
-
-
-@case("a rank exits", "Rank 2 died", "exit status 3", carriers=ON_ENGINES)
-def exits(comm, x):
-    if comm.rank == 2:
-        os._exit(3)
-    return ring_sum(comm, x)
-
-
-@case("a rank is killed", "Rank 2 died", "killed", carriers=ON_ENGINES)
-def killed(comm, x):
-    if comm.rank == 2:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return ring_sum(comm, x)
-
-
-@case("a rank dies by a fault", "Rank 2 died", faults=(Die(rank=2, step=1),))
-def dies(comm, x):
-    return ring_sum(comm, x)
-
-
-@case("a lost message", "message from rank 0 to rank 1", "lost", faults=(Drop(source=0, dest=1, number=1),))
-def lost(comm, x):
-    return ring_sum(comm, x)
-
-
-@case("a request that nobody waited for", "Rank 0 raised", "isend to rank 1")
-def no_wait(comm, x):
-    if comm.rank == 0:
-        comm.isend(x, dest=1)
-    if comm.rank == 1:
-        comm.recv(x, source=0)
+RIGHT_RUNS_OF_MPI = 50  # in addition, since MPI ranks are other engines
+BOUND = 3  # seconds until a hang is reported, counted from the last progress or from the time limit
+BOUND_OF_MPI = 15  # the same under MPI, where replacing one rank restarts them all
 
 
 def rows():
-    """A row an error and carrier, then a row a batch of right runs."""
+    """One row per error and carrier, then one row per batch of right runs."""
     with engines():
         yield from errors("simulated", "local", "torch")
         with spinning():
             for batch in range(BATCHES):
-                yield right_runs(batch, RIGHT_RUNS // BATCHES, MIXED)
+                yield run_right_programs(batch, RIGHT_RUNS // BATCHES, MIXED)
     with engines("mpi"):
         yield from errors("mpi")
         with spinning():
-            yield right_runs(BATCHES, RIGHT_RUNS_OF_MPI, ("mpi",))
+            yield run_right_programs(BATCHES, RIGHT_RUNS_OF_MPI, ("mpi",))
 
 
 def errors(*carriers):
-    """A row an error on each of these carriers."""
+    """One row per error on each of these carriers."""
     for carrier in carriers:
-        for one in CASES:
+        for one in programs.CASES:
             if carrier in one.carriers:
-                yield measured(one, carrier)
+                yield measure(one, carrier)
 
 
 @contextlib.contextmanager
 def engines(launcher=None):
-    """Four engines; nothing of what they, or runs on them, say goes to stdout, where the rows are."""
+    """Four engines. Nothing that they or their runs print goes to stdout, where the rows are printed."""
     with contextlib.redirect_stdout(io.StringIO()):
         cluster.start(RANKS, launcher=launcher)
     try:
@@ -289,7 +70,7 @@ def engines(launcher=None):
 
 @contextlib.contextmanager
 def spinning():
-    """Keep the machine busy."""
+    """Keep the cores busy."""
     processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(SPINNING)]
     try:
         yield
@@ -303,13 +84,13 @@ def inputs():
     return [np.full(1000, float(rank)) for rank in range(RANKS)]
 
 
-def measured(one, carrier):
-    """One error on one carrier, a few times."""
-    took, causes, usable = [], [], []
+def measure(one, carrier):
+    """Measure one error on one carrier, a few times; returns the row."""
+    seconds, causes, usable = [], [], []
     for _ in range(REPEATS):
         start = time.monotonic()
         causes.append(cause(one, carrier))
-        took.append(time.monotonic() - start)
+        seconds.append(time.monotonic() - start)
         usable.append(is_usable(carrier))
     wrong = [cause for cause in causes if not all(word in cause for word in one.words)]
     return {
@@ -317,14 +98,14 @@ def measured(one, carrier):
         "carrier": carrier,
         "limit": one.limit,
         "detected": all(causes),
-        "seconds": round(statistics.median(took), 3),
+        "seconds": round(statistics.median(seconds), 3),
         "cause_first": not wrong,
         "usable_after": all(usable),
     } | ({"cause": wrong[0]} if wrong else {})
 
 
 def cause(one, carrier):
-    """The first line of the answer to an error, "" where there is none."""
+    """The first line of the report on an error, "" where there is no report."""
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             spmd(one.function, inputs(), carrier=carrier, faults=one.faults, timeout=one.limit or 30)
@@ -337,59 +118,13 @@ def is_usable(carrier):
     """Whether a right program gives the right result now."""
     try:
         with contextlib.redirect_stdout(io.StringIO()):
-            run = spmd(ring_sum, inputs(), carrier=carrier)
+            run = spmd(programs.ring_sum, inputs(), carrier=carrier)
     except Problem:
         return False
     return all((got == 6).all() for got in run)
 
 
-def around(comm, x):
-    """The ring of sums and a barrier."""
-    total = ring_sum(comm, x)
-    comm.barrier()
-    return total
-
-
-def everyone(comm, x):
-    """All to all with requests, in an order of each rank's own."""
-    order = random.Random(comm.rank).sample([r for r in range(comm.size) if r != comm.rank], comm.size - 1)
-    got = {r: np.empty_like(x) for r in order}
-    requests = [comm.irecv(got[r], source=r, tag=r) for r in order]
-    requests += [comm.isend(x, dest=r, tag=comm.rank) for r in reversed(order)]
-    for request in requests:
-        request.wait()
-    return x + sum(got.values())
-
-
-def tree(comm, x):
-    """Summed up at rank 0, then given out along a binomial tree."""
-    total, got = x.copy(), np.empty_like(x)
-    distance = 1
-    while distance < comm.size:
-        if comm.rank % (2 * distance):
-            comm.send(total, dest=comm.rank - distance)
-            comm.recv(total, source=comm.rank - distance)
-            break
-        if comm.rank + distance < comm.size:
-            total += comm.recv(got, source=comm.rank + distance)
-        distance *= 2
-    while distance > 1:
-        distance //= 2
-        if comm.rank + distance < comm.size:
-            comm.send(total, dest=comm.rank + distance)
-    return total
-
-
-def patient(comm, x, seconds=0.0):
-    """One rank computes while the others wait for it."""
-    end = time.monotonic() + seconds
-    while comm.rank == 1 and time.monotonic() < end:
-        pass
-    return around(comm, x)
-
-
-PROGRAMS = (around, around, everyone, tree)
-MIXED = ("local",) * 7 + ("torch",) * 2 + ("simulated",)  # carriers of right runs, in turn
+MIXED = ("local",) * 7 + ("torch",) * 2 + ("simulated",)  # carriers of right runs, used in turn
 FAULTS = (
     Delay(source=0, dest=1, seconds=0.3),
     Slow(rank=2, seconds=0.05),
@@ -398,14 +133,14 @@ FAULTS = (
 )
 
 
-def right_runs(batch, count, carriers):
-    """Some right programs, one after the other, on these carriers in turn."""
+def run_right_programs(batch, count, carriers):
+    """Run `count` right programs on these carriers in turn; returns the row."""
     chosen, alarms, start = random.Random(batch), [], time.monotonic()
     for number in range(count):
-        program, faults = chosen.choice(PROGRAMS), ()
+        program, faults = chosen.choice(programs.RIGHT), ()
         if number % 25 == 7:
-            program = functools.partial(patient, seconds=chosen.uniform(1, 2))
-        elif number % 10 == 3 and program is not everyone:
+            program = functools.partial(programs.patient, seconds=chosen.uniform(1, 2))
+        elif number % 10 == 3 and program is not programs.everyone:
             faults = (chosen.choice(FAULTS),)
         size = int(10 ** chosen.uniform(0, 4 if chosen.random() < 0.9 else 6.3)) - 1
         xs = [np.full(size, float(rank)) for rank in range(RANKS)]
@@ -424,28 +159,28 @@ def right_runs(batch, count, carriers):
 
 
 def summary(rows):
-    """Is every error answered as it should be, how slowly at most, and was there a false alarm?"""
+    """Whether every error was reported as it should be, how slow the slowest was, and how many false alarms there were."""
     errors, right = [row for row in rows if "case" in row], [row for row in rows if "right_runs" in row]
-    slow = {carrier: slowest(row for row in errors if row["carrier"] == carrier) for carrier in CARRIERS}
-    found = {
+    slow = {carrier: slowest(row for row in errors if row["carrier"] == carrier) for carrier in programs.CARRIERS}
+    answers = {
         "detected": all(row["detected"] for row in errors),
         "cause_first": all(row["cause_first"] for row in errors),
         "usable_after": all(row["usable_after"] for row in errors),
     }
     alarms = sum(row["false_alarms"] for row in right)
-    return found | {
+    return answers | {
         "errors": len(errors),
         "slowest": slow,
         "right_runs": sum(row["right_runs"] for row in right),
         "false_alarms": alarms,
-        "met": all(found.values()) and not alarms and all(map(is_in_time, errors)),
+        "met": all(answers.values()) and not alarms and all(map(is_in_time, errors)),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "load": max((row["load"] for row in right), default=round(os.getloadavg()[0], 1)),
     }
 
 
 def slowest(errors):
-    """The longest time in seconds until an error was answered, from its time limit where it has one."""
+    """The longest time in seconds until an error was reported, counted from its time limit where it has one."""
     return max((round(row["seconds"] - (row["limit"] or 0), 3) for row in errors), default=None)
 
 

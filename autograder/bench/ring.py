@@ -1,7 +1,7 @@
-"""How long the solution's ring all-reduce takes, beside what libraries have: Gloo in the same engines, MPI under MPI.
+"""How long the solution's ring all-reduce takes beside the libraries' own: Gloo on the same engines, MPI on MPI ranks.
 
-Every size is timed in pairs, ring and library one after the other in the same processes, the order changing from pair
-to pair; a time is from the first rank's start to the last rank's end. Starts engines and ends them.
+Every size is timed in pairs: ring and library run one after the other in the same processes, in an order that changes
+from pair to pair. A time goes from the first rank's start to the last rank's end. Starts and ends its own engines.
 """
 
 import ast
@@ -27,19 +27,19 @@ PAIRS_OF_LARGE = 5  # from 2**24 bytes up
 SECONDS = 600
 LINES = 30
 
-# ratio to the library that must not be exceeded, from so many bytes (up to so many)
+# carrier -> (ratio to the library that must not be exceeded, from this many bytes, up to this many bytes)
 BOUNDS = {"local": [(0.8, 2**20, 2**40)], "mpi": [(1.5, 2**20, 2**20), (1.0, 2**25, 2**40)]}
 
 
 def rows():
-    """A row a carrier, number of ranks and size: the median of the paired `ratio`s, and both medians in ms."""
+    """One row per carrier, number of ranks and size: the median `ratio` of the pairs, and both medians in ms."""
     ring, lines = solution()
     for carrier, against, library in (("local", "Gloo all_reduce", gloo), ("mpi", "MPI.Allreduce", mpi)):
         for ranks in RANKS:
             with contextlib.redirect_stdout(io.StringIO()):
                 cluster.start(ranks, launcher="mpi" if carrier == "mpi" else None)
             for nbytes in SIZES:
-                times = timed(ring, library, carrier, ranks, nbytes)
+                times = time_pairs(ring, library, carrier, ranks, nbytes)
                 yield {
                     "carrier": carrier,
                     "ranks": ranks,
@@ -56,7 +56,7 @@ def rows():
 
 
 def solution():
-    """The ring of the lab's solution, and how many lines of code it has."""
+    """(the ring of the lab's solution, its number of lines of code)."""
     notebook = build.solved(LAB)
     names = {"__name__": "__main__"}  # as in a notebook, so that the functions travel whole
     exec("import numpy as np", names)
@@ -74,15 +74,15 @@ def solution():
 
 
 def only_defines(source):
-    """Whether a cell holds functions only."""
+    """Whether a cell holds nothing but functions."""
     try:
         return all(isinstance(node, ast.FunctionDef) for node in ast.parse(source).body)
     except SyntaxError:
         return False  # a magic
 
 
-def timed(ring, library, carrier, ranks, nbytes):
-    """[(seconds of the ring, seconds of the library)], one a pair."""
+def time_pairs(ring, library, carrier, ranks, nbytes):
+    """[(seconds of the ring, seconds of the library)], one per pair."""
     pairs = PAIRS if nbytes < 2**24 else PAIRS_OF_LARGE
     run = spmd(
         both_ways, ranks=ranks, carrier=carrier, timeout=SECONDS, ring=ring, library=library, n=nbytes // 4, pairs=pairs
@@ -92,23 +92,23 @@ def timed(ring, library, carrier, ranks, nbytes):
 
 
 def both_ways(comm, ring, library, n, pairs):
-    """One rank's [[start, end] of the ring, [start, end] of the library], one a pair, on time.monotonic's clock."""
+    """One rank's [[start, end] of the ring, [start, end] of the library] per pair, by time.monotonic."""
     x = np.ones(n, np.float32)
     ways = [lambda: ring(comm, x), library(comm, n)]
     times = []
     for pair in range(pairs + 1):
-        took = [None, None]
+        spans = [None, None]
         for way in (0, 1) if pair % 2 else (1, 0):
             comm.barrier()
             start = time.monotonic()
             ways[way]()
-            took[way] = [start, time.monotonic()]
-        times.append(took)
-    return times[1:]  # the first pair opens connections and touches memory for the first time
+            spans[way] = [start, time.monotonic()]
+        times.append(spans)
+    return times[1:]  # the first pair also opens connections and touches memory for the first time
 
 
 def gloo(comm, n):
-    """Gloo's all-reduce, which works in place."""
+    """A function that runs Gloo's all-reduce, which works in place."""
     import torch
     import torch.distributed as dist
 
@@ -120,7 +120,7 @@ def gloo(comm, n):
 
 
 def store(comm):
-    """A store of torch.distributed's, on rank 0, over which the ranks of a run on this machine meet."""
+    """A store of torch.distributed on rank 0, through which the ranks of a run on this machine find one another."""
     import torch.distributed as dist
 
     port = np.zeros(1, np.int64)
@@ -134,7 +134,7 @@ def store(comm):
 
 
 def mpi(comm, n):
-    """MPI's all-reduce."""
+    """A function that runs MPI's all-reduce."""
     from mpi4py import MPI
 
     x, total = np.ones(n, np.float32), np.empty(n, np.float32)
@@ -142,7 +142,7 @@ def mpi(comm, n):
 
 
 def summary(rows):
-    """Whether the ring keeps within its bounds, and the worst ratio where each of them holds."""
+    """Whether the ring stays within its bounds, and the worst ratio in the range of each bound."""
     worst = {}
     for carrier, bounds in BOUNDS.items():
         for bound, low, high in bounds:

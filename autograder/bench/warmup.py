@@ -1,8 +1,9 @@
 """Whether the experiment of the lab on large mini-batches shows what it should, and whether its check judges fairly.
 
-The five runs of the lab's solution, each with 100 seeds that the setting was not chosen on. A run is compared with the
-small mini-batch in pairs, seed by seed, over the first 20. Then 10,000 tables of five seeds are drawn from the 100, and
-the lab's check of the recorded numbers judges each: as it is, and with each mistake of `wrong/` that chance could hide.
+The five runs of the lab's solution run with 100 seeds each, none of which was used to choose the setting. Each run is
+compared with the small mini-batch in pairs, seed by seed, over the first 20 seeds. Then 10,000 tables of five seeds are
+drawn from the 100, and the lab's check of the recorded numbers judges each table, both unchanged and with each mistake
+of `wrong/` that chance could hide.
 """
 
 import os
@@ -17,8 +18,8 @@ from autograder.labs import build
 from course.experiments import warmup
 
 LAB, TASKS, CHECK = "08-large-batches", ("warm-up", "schedule", "experiment"), "record-check"
-SEEDS = range(5, 105)  # the setting was chosen on 0 to 4
-COMPARED = 20  # of them, for the p-values
+SEEDS = range(5, 105)  # the setting was chosen on seeds 0 to 4
+COMPARED = 20  # the first of them, for the p-values
 AT_ONCE = 20  # seeds trained together
 TABLES = 10_000
 REFERENCE, ALIKE = "small batch", "gradual warm-up"
@@ -38,29 +39,30 @@ MISTAKES = {
 
 
 def rows():
-    """A row a run: errors in percent, its difference from the reference with the 95% interval, `p` and `seconds`.
+    """One row per run: errors in percent, the difference from the reference with its 95% interval, `p` and `seconds`.
 
-    p: one-sided, that the run is worse. deviations: the difference in standard deviations of the reference. seconds: of
-    computing, all seeds together. Then a row a mistake: the share of the tables that `passed` the check.
+    p: one-sided, of the run being worse. deviations: the difference in standard deviations of the reference. seconds:
+    computing time of all seeds together. Then one row per mistake: the share of tables that `passed` the check.
     """
     ends = {}
-    for name, training, held_out, seconds in trained():
+    for name, training, held_out, seconds in train_all():
         ends[name] = training, held_out
-        yield {"run": name, **compared(held_out, ends[REFERENCE][1]), "training": training.mean(), "seconds": seconds}
+        yield {"run": name, **compare(held_out, ends[REFERENCE][1]), "training": training.mean(), "seconds": seconds}
     draws = np.random.default_rng(0).integers(len(SEEDS), size=(TABLES, 5))
     for mistake, record in MISTAKES.items():
-        passed = judged(record, ends, draws)
+        passed = share_passed(record, ends, draws)
         yield {"recorded": mistake, "tables": len(draws), "passed": passed}
 
 
-def trained():
-    """Run by run, the reference first: its name, training and held-out errors at the end, a number a seed, seconds."""
+def train_all():
+    """Yield (name, training errors, held-out errors, seconds) per run, the reference first; errors of shape (seeds,)."""
     runs = solution()
     chunks = [SEEDS[first : first + AT_ONCE] for first in range(0, len(SEEDS), AT_ONCE)]
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # for the processes: small matrices, and a core for each
     with ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=get_context("spawn")) as pool:
         under_way = {
-            name: [pool.submit(timed, rates, batch, chunk) for chunk in chunks] for name, (batch, rates) in runs.items()
+            name: [pool.submit(train_timed, rates, batch, chunk) for chunk in chunks]
+            for name, (batch, rates) in runs.items()
         }
         for name, futures in under_way.items():
             training, held_out, seconds = zip(*(future.result() for future in futures), strict=True)
@@ -68,7 +70,7 @@ def trained():
 
 
 def solution():
-    """The five runs of the lab's solution: name -> (samples a mini-batch, learning rate of each iteration)."""
+    """The five runs of the lab's solution: name -> (samples per mini-batch, learning rate of each iteration)."""
     names = {"np": np, "warmup": warmup}
     for cell in build.solved(LAB).cells:
         if cell.id in TASKS:
@@ -77,15 +79,15 @@ def solution():
     return names["experiment"](*made, warmup.N, warmup.K, warmup.ETA)
 
 
-def timed(rates, batch, seeds):
-    """Errors after the last epoch, a number a seed: training, held out; and the seconds of computing."""
+def train_timed(rates, batch, seeds):
+    """(training errors, held-out errors, seconds of computing) after the last epoch; errors of shape (seeds,)."""
     begin = time.process_time()
     training, held_out = warmup.train(rates, batch, list(seeds))
     return training[:, -1], held_out[:, -1], time.process_time() - begin
 
 
-def compared(errors, reference):
-    """Mean and deviation of all seeds, and the paired difference from the reference over the first COMPARED."""
+def compare(errors, reference):
+    """The mean and deviation of all seeds, and the paired difference from the reference over the first COMPARED."""
     row = {"seeds": len(errors), "held_out": errors.mean(), "deviation": errors.std(ddof=1)}
     d = (errors - reference)[:COMPARED]
     if not d.any():
@@ -101,8 +103,8 @@ def compared(errors, reference):
     }
 
 
-def judged(record, ends, draws):
-    """The share of five-seed tables that pass the lab's check. draws: numbers of seeds, shape (tables, 5)."""
+def share_passed(record, ends, draws):
+    """The share of five-seed tables that pass the lab's check. draws: indices of seeds, shape (tables, 5)."""
     cell = next(cell for cell in build.solved(LAB).cells if cell.id == CHECK)
     check = compile(cell.source, CHECK, "exec")
     passed = 0
@@ -122,7 +124,7 @@ def exchanged(errors, one, other):
 
 
 def summary(rows):
-    """Whether every bound holds; the p-values by run, and how far gradual warm-up is from the reference."""
+    """Whether every bound holds, the p-value per run, and how far gradual warm-up is from the reference."""
     runs = {row["run"]: row for row in rows if "run" in row}
     passed = {row["recorded"]: row["passed"] for row in rows if "recorded" in row}
     right, wrong = passed["none"], max(share for mistake, share in passed.items() if mistake != "none")

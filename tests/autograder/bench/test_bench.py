@@ -10,6 +10,7 @@ import pytest
 
 from autograder.bench import cluster, competition, hang, ring, warmup
 from autograder.commands import bench
+from autograder.testing import programs
 from course.errors import Problem
 
 
@@ -86,7 +87,7 @@ def test_a_start_of_theirs_that_fails_is_counted_and_its_pair_left_out():
 
 def test_a_start_is_timed_and_what_a_killed_kernel_leaves_is_counted():
     assert cluster.seconds("course") > 0
-    killed = cluster.killed("busy")
+    killed = cluster.kill_kernel("busy")
     assert killed["processes"] >= killed["left"]
     assert killed["processes"] > 4
 
@@ -99,9 +100,10 @@ def test_a_start_that_fails_has_no_time(monkeypatch):
 @pytest.fixture
 def few(monkeypatch):
     """Two errors on every carrier, and a few right runs beside one busy process."""
-    chosen = [case for case in hang.CASES if case.name in ("all send first", "a rank exits")]
+    chosen = [case for case in programs.CASES if case.name in ("all send first", "a rank exits")]
     counts = {"REPEATS": 1, "RIGHT_RUNS": 3, "BATCHES": 1, "RIGHT_RUNS_OF_MPI": 2, "SPINNING": 1}
-    for name, value in ({"CASES": chosen} | counts).items():
+    monkeypatch.setattr(programs, "CASES", chosen)
+    for name, value in counts.items():
         monkeypatch.setattr(hang, name, value)
 
 
@@ -150,10 +152,12 @@ def test_every_hang_answered_in_time_and_no_false_alarm_meets_the_bound(row, ala
 
 def test_an_error_that_is_not_seen_or_told_wrongly_is_not_taken_for_answered(monkeypatch):
     monkeypatch.setattr(hang, "REPEATS", 1)
-    unseen = hang.measured(hang.Case("fine", hang.ring_sum, ("Rank 0",)), "simulated")
+    unseen = hang.measure(programs.Case("fine", programs.ring_sum, ("Rank 0",)), "simulated")
     assert (unseen["detected"], unseen["cause_first"], unseen["usable_after"]) == (False, False, True)
-    told = hang.measured(hang.Case("other", hang.all_send, ("Rank 7",)), "simulated")
-    assert (told["detected"], told["cause_first"]) == (True, False) and told["cause"].startswith("Ranks 0, 1, 2 and 3")
+    named = hang.measure(programs.Case("other", programs.all_send, ("Rank 7",)), "simulated")
+    assert (named["detected"], named["cause_first"]) == (True, False) and named["cause"].startswith(
+        "Ranks 0, 1, 2 and 3"
+    )
 
 
 def test_the_ring_is_timed_beside_gloo_and_mpi_and_judged_where_a_bound_holds(monkeypatch):
