@@ -37,7 +37,7 @@ def map_png(label_map):
 
 def map_text(label_map, name):
     """What a map shows: how many pixels have a class, and the five classes that have most of them."""
-    return f"{name}: {plots.class_shares(label_map, scene.CLASSES, plots.MOST)}."
+    return f"{name}: {plots.class_shares(label_map, scene.CLASSES)}."
 
 
 def map_numbers(label_map):

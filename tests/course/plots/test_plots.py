@@ -1,5 +1,6 @@
 """A plot says in words what it shows, and looks right without colours."""
 
+import html
 import re
 import subprocess
 import sys
@@ -11,6 +12,8 @@ import pytest
 from course import plots
 from course.comm import Simulated, Slow
 from course.comm.trace import Recorder, Trace
+from course.plots.plot import COLOURS
+from course.plots.timelines import ACTIVITIES
 from course.spmd import RunFailed, spmd
 
 
@@ -65,7 +68,7 @@ def test_a_notebook_shows_a_figure_with_its_text_as_caption_and_as_alternative_t
     assert bundle["text/plain"] == plot.text == repr(plot)
     page = bundle["text/html"]
     assert page.startswith("<figure") and page.endswith("</figcaption></figure>")
-    assert page.count(plots.html.escape(plot.text)) == 2
+    assert page.count(html.escape(plot.text)) == 2
     assert plot.png().startswith(b"\x89PNG")
 
 
@@ -74,59 +77,57 @@ def test_a_text_with_markup_characters_cannot_break_the_page():
     assert "<script>" not in plot._repr_mimebundle_()["text/html"]
 
 
-def test_curves_are_told_by_start_end_extremes_and_order():
+def test_the_text_of_curves_gives_their_ends_extremes_and_order():
     xs = [0, 1, 2, 3]
     series = {"falling": (xs, [8, 4, 2, 1]), "dipping": (xs, [7, 0.5, 9, 3]), "flat": (xs, [5] * 4)}
     text = plots.curves(series, x="step", y="R (francs²)", title="Loss", log_y=True).text
-    assert "Up: R (francs²), logarithmic" in text
-    assert "falling: 4 points; falls all the way from 8 at 0 to 1 at 3." in text
-    assert "dipping: 4 points; goes from 7 at 0 to 3 at 3; lowest 0.5 at 1; highest 9 at 2." in text
+    assert "Vertical axis: R (francs²), logarithmic" in text
+    assert "falling: 4 points; falls throughout from 8 at 0 to 1 at 3." in text
+    assert "dipping: 4 points; goes from 7 at 0 to 3 at 3; lowest value 0.5 at 1; highest value 9 at 2." in text
     assert "flat: 4 points; stays level" in text
-    assert text.endswith("from lowest to highest: falling, dipping, flat.")
+    assert text.endswith("Last values, from lowest to highest: falling, dipping, flat.")
 
 
-def test_repeated_runs_are_told_by_their_mean_and_where_they_end():
+def test_the_text_of_repeated_runs_gives_their_mean_and_where_they_end():
     runs = [[9, 3, 1], [7, 5, 2], [8, 4, 6]]
     plot = plots.repeats({"a": ([1, 2, 3], runs), "b": ([1], [[4]])}, x="epoch", y="error (%)", title="Seeds")
-    assert (
-        "a: 3 points; falls all the way from 8 at 1 to 3 at 3. Its runs, 3 in number, end between 1 and 6." in plot.text
-    )
-    assert "b: one point, 4 at 1. Its runs, 1 in number, end between 4 and 4." in plot.text
+    assert "a: 3 points; falls throughout from 8 at 1 to 3 at 3. Its 3 runs end between 1 and 6." in plot.text
+    assert "b: one point, 4 at 1. Its only run ends at 4." in plot.text
     widths = [line.get_linewidth() for line in plot.figure.axes[0].lines]
     assert widths == [0.6, 0.6, 0.6, 2, 0.6, 2]
 
 
 def test_a_point_that_overflowed_in_one_of_the_runs_is_left_out_of_all():
     plot = plots.repeats({"a": ([1, 2], [[9, np.nan], [7, 5]])}, x="epoch", y="error", title="Seeds")
-    assert "a: one point, 8 at 1. Left out as not drawable: 1. Its runs, 2 in number, end between 7 and 9." in plot.text
+    assert "a: one point, 8 at 1. Points that cannot be drawn: 1. Its 2 runs end between 7 and 9." in plot.text
 
 
-def test_repeated_runs_without_a_row_a_run_are_refused():
-    with pytest.raises(ValueError, match="'a' needs a row a run"):
+def test_repeated_runs_without_one_row_per_run_are_refused():
+    with pytest.raises(ValueError, match="'a' needs one row per run"):
         plots.repeats({"a": ([1, 2], [3, 4])}, x="x", y="y", title="T")
 
 
-def test_what_is_counted_is_marked_in_whole_numbers():
+def test_an_axis_of_whole_numbers_is_marked_in_whole_numbers():
     epochs = plots.curves({"R": (range(1, 21), range(20))}, x="epochs", y="R", title="T").figure.axes[0]
     assert all(tick == round(tick) for tick in epochs.get_xticks())
     halves = plots.curves({"R": ([0, 0.5, 1], [0, 1, 2])}, x="x", y="R", title="T").figure.axes[0]
     assert 0.2 in np.round(halves.get_xticks(), 9)
 
 
-def test_a_run_that_diverged_is_drawn_as_far_as_it_goes_without_a_warning():
+def test_a_run_that_diverged_is_drawn_up_to_there_without_a_warning():
     ys = [1.0, 1e200, 1e249, 1e308, np.inf, np.nan]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for log_y in (False, True):
             plot = plots.curves({"R": (range(6), ys)}, x="step", y="R", title="Loss", log_y=log_y)
             plot.png()
-    assert "3 points; rises all the way from 1 at 0 to 1.000e+249 at 2." in plot.text
-    assert "Left out as not drawable: 3." in plot.text
+    assert "3 points; rises throughout from 1 at 0 to 1.000e+249 at 2." in plot.text
+    assert "Points that cannot be drawn: 3." in plot.text
 
 
 def test_values_that_a_logarithmic_axis_cannot_show_are_counted():
     plot = plots.curves({"R": ([0, 1, 2], [0, -1, 5])}, x="x", y="y", title="t", log_y=True)
-    assert "R: one point, 5 at 2. Left out as not drawable: 2." in plot.text
+    assert "R: one point, 5 at 2. Points that cannot be drawn: 2." in plot.text
     plot = plots.curves({"R": ([0], [0])}, x="x", y="y", title="t", log_y=True)
     assert "nothing to draw" in plot.text
     plot.png()
@@ -146,16 +147,16 @@ def _luminance(colour):
     return linear @ [0.2126, 0.7152, 0.0722]
 
 
-@pytest.mark.parametrize("colour", plots.COLOURS)
+@pytest.mark.parametrize("colour", COLOURS)
 def test_lines_stand_out_from_white_by_three_to_one(colour):
     assert 1.05 / (_luminance(colour) + 0.05) >= 3
 
 
-def test_a_fitted_line_is_told_with_its_distance_from_the_points():
+def test_the_text_of_a_fitted_line_gives_its_distance_from_the_points():
     points = {"households": ([0, 1, 2], [1, 0, 1])}
     text = plots.scatter(points, {"line": ([0, 2], [0, 0])}, x="x", y="y", title="Fit").text
     assert "households: 3 points, x from 0 to 2, y from 0 to 1." in text
-    assert "It lies 0.8165 from households (root mean square)." in text  # sqrt(2/3)
+    assert "Its root mean square distance from households is 0.8165." in text  # sqrt(2/3)
 
 
 def test_a_curve_that_shoots_off_does_not_squash_the_points():
@@ -166,27 +167,27 @@ def test_a_curve_that_shoots_off_does_not_squash_the_points():
     assert low > -3 and high < 7
 
 
-def test_a_surface_tells_its_lowest_point_and_the_path():
+def test_the_text_of_a_surface_gives_its_lowest_point_and_the_path():
     text = a_plot_of_each_kind()[2].text
-    assert "lowest, 0, near (0, 0)" in text
-    assert "The path goes through 3 points, from (3, 1), loss 19, to (0.3, 0.1), loss 0.19." in text
+    assert "lowest loss is 0, near (0, 0), and the highest is 56." in text
+    assert "The path has 3 points, from (3, 1) with loss 19 to (0.3, 0.1) with loss 0.19." in text
 
 
 def test_a_surface_says_when_the_path_leaves_the_picture():
     path = np.array([[0.5, 0.5], [9.0, 9.0]])
     plot = plots.surface(bowl, bowl_gradient, (-1, 1), (-1, 1), path=path, x="m", y="b", title="Bowl")
-    assert "1 of its points lie outside the picture." in plot.text
+    assert "Points outside the picture: 1." in plot.text
     assert plot.figure.axes[0].get_xlim() == (-1, 1)
 
 
-def test_a_path_that_ran_away_is_drawn_as_far_as_it_goes():
+def test_a_path_that_ran_away_is_drawn_up_to_there():
     path = np.array([[0.5, 0.5], [9.0, 9.0], [1e300, -1e300], [np.inf, np.nan]])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         plot = plots.surface(bowl, bowl_gradient, (-1, 1), (-1, 1), path=path, x="m", y="b", title="Bowl")
         plot.png()
     assert "to (infinity, not a number)" in plot.text
-    assert "3 of its points lie outside the picture." in plot.text
+    assert "Points outside the picture: 3." in plot.text
 
 
 def test_a_flat_surface_is_drawn_too():
@@ -254,7 +255,7 @@ def timeline_of(function, ranks, **kwargs):
 
 def boxes(plot, kind):
     """(row, start, end) of each box of a kind in a timeline."""
-    collection = plot.figure.axes[0].collections[list(plots.DOINGS).index(kind)]
+    collection = plot.figure.axes[0].collections[list(ACTIVITIES).index(kind)]
     corners = [path.vertices for path in collection.get_paths()]
     return [(round(c[:4, 1].mean()), c[:, 0].min(), c[:, 0].max()) for c in corners]
 
@@ -268,15 +269,15 @@ def test_a_timeline_shows_what_each_rank_did_when_and_what_was_predicted():
     assert [(a[0], b[0]) for a, b in arrows] == [(2, 6), (6, 10)]
     assert plot.figure.axes[0].get_ylim()[0] > plot.figure.axes[0].get_ylim()[1]  # rank 0 is on top
     assert plot.text == (
-        "What 3 simulated ranks did when. The run took 10 s. The alpha-beta model predicts 8 s for its 2 steps, "
-        "computing not counted. Rank 0: messages: 1 sent, 0 received, 4 s with messages, 2 s computing. "
-        "Rank 1: messages: 1 sent, 1 received, 8 s with messages, 2 s waiting. "
-        "Rank 2: messages: 0 sent, 1 received, 4 s with messages, 6 s waiting. "
-        "The longest wait was rank 2's for rank 1: 6 s in all."
+        "Timeline of 3 simulated ranks. The run took 10 s. The alpha-beta model predicts 8 s for its 2 steps, without "
+        "the time for computing. Rank 0: messages: 1 sent, 0 received, 4 s sending or receiving, 2 s computing. "
+        "Rank 1: messages: 1 sent, 1 received, 8 s sending or receiving, 2 s waiting. "
+        "Rank 2: messages: 0 sent, 1 received, 4 s sending or receiving, 6 s waiting. "
+        "The longest wait: rank 2 waited 6 s in all for rank 1."
     )
 
 
-def test_an_arrow_ends_when_the_dest_has_it_although_its_sender_knows_later():
+def test_an_arrow_ends_when_the_dest_has_the_message_although_its_sender_knows_later():
     sender, receiver = Recorder(0, 2), Recorder(1, 2)
     sender.messages.append((0, 1, 0, 8, 1, 0.0, 1.0, 5.0))
     sender.call("send", 1, 8, 0.0, 1.0, 5.0)
@@ -295,7 +296,9 @@ def test_a_failed_runs_timeline_shows_the_waits_that_never_ended_up_to_the_edge(
     words = [text.get_text().strip() for text in plot.figure.axes[0].texts]
     assert [word for word in words if word] == ["waits: recv from 1", "waits: recv from 0", "returned"]
     assert "The run failed after 4 s." in plot.text and "predicts" not in plot.text
-    assert "Rank 0: messages: 1 sent, 1 received, 4 s with messages; at the end: waits: recv from 1." in plot.text
+    assert (
+        "Rank 0: messages: 1 sent, 1 received, 4 s sending or receiving; at the end: waits: recv from 1." in plot.text
+    )
     assert "Rank 2: messages: 0 sent, 0 received; at the end: returned." in plot.text
 
 
@@ -321,16 +324,16 @@ def test_a_computation_that_was_cut_off_reaches_the_edge():
     ("function", "network", "reason"),
     [
         (lambda comm: None, SECONDS, "nothing was sent, and nothing took time."),
-        (pass_on, Simulated(trace=False), "no times were kept, only counts."),
+        (pass_on, Simulated(trace=False), "this run kept counts but no times."),
     ],
 )
 def test_a_timeline_of_nothing_says_so(function, network, reason):
     plot = spmd(function, ranks=2, carrier=network).trace.timeline()
-    assert plot.text == f"What 2 simulated ranks did when. Nothing to draw: {reason}"
+    assert plot.text == f"Timeline of 2 simulated ranks. Nothing to draw: {reason}"
     assert plot.png().startswith(b"\x89PNG")
 
 
-def test_of_many_ranks_the_busiest_are_drawn_and_it_is_said():
+def test_of_many_ranks_the_busiest_are_drawn_and_the_text_says_so():
     def loop(comm):
         if comm.rank >= 50:
             comm.send(np.ones(comm.rank), 0)
@@ -341,7 +344,7 @@ def test_of_many_ranks_the_busiest_are_drawn_and_it_is_said():
     plot = timeline_of(loop, 70)
     names = [label.get_text() for label in plot.figure.axes[0].get_yticklabels()]
     assert names == ["rank 0"] + [f"rank {rank}" for rank in range(55, 70)]
-    assert "Drawn: the 16 ranks that sent or received most bytes." in plot.text
+    assert "Only the 16 ranks that sent or received the most bytes are drawn." in plot.text
     plot = timeline_of(loop, 64)
     assert len(plot.figure.axes[0].get_yticklabels()) == 64
     assert "Ranks 1 to 49: messages: 0 sent, 0 received." in plot.text
@@ -357,17 +360,17 @@ def test_too_many_messages_are_drawn_without_arrows_and_without_lines_between_th
     assert plot.figure.axes[0].collections[0].get_linewidth() == [0]
 
 
-def test_ranks_that_did_the_same_are_told_together():
+def test_ranks_that_did_the_same_share_one_description():
     def all_alike(comm):
         comm.sendrecv(np.ones(1), comm.size - 1 - comm.rank, recvbuf=np.ones(1), source=comm.size - 1 - comm.rank)
 
     text = timeline_of(all_alike, 6, faults=[Slow(2, 1.0)]).text
-    assert "Ranks 0 and 1, 4 and 5: messages: 1 sent, 1 received, 2 s with messages." in text
-    assert "Rank 2: messages: 1 sent, 1 received, 2 s with messages, 1 s computing." in text
+    assert "Ranks 0 and 1, 4 and 5: messages: 1 sent, 1 received, 2 s sending or receiving." in text
+    assert "Rank 2: messages: 1 sent, 1 received, 2 s sending or receiving, 1 s computing." in text
 
 
-def test_what_ranks_do_is_told_apart_by_more_than_colour():
-    looks = list(plots.DOINGS.values())
+def test_activities_differ_in_more_than_colour():
+    looks = list(ACTIVITIES.values())
     for what in ("fill", "hatch", "height", "words"):
         index = ["line", "fill", "hatch", "height", "words"].index(what)
         assert len({look[index] for look in looks}) == len(looks), what
@@ -391,35 +394,35 @@ def test_durations_read_well(seconds, text):
     assert plots.duration(seconds) == text
 
 
-def test_pictures_are_told_by_their_names_and_where_their_ink_is():
+def test_the_text_of_pictures_gives_their_names_and_where_their_ink_is():
     top = np.zeros((4, 4))
     top[0, 3] = 9
     plot = plots.images([top, np.ones((4, 4)), np.zeros((4, 4))], ["a", "b", "c"], title="Three")
     assert plot.text == (
-        "Three. Picture 1: a; 100% of its ink in the upper half, 0% in the left half. "
-        "Picture 2: b; 50% of its ink in the upper half, 50% in the left half. Picture 3: c; it is empty."
+        "Three. Picture 1: a; 100% of its ink is in the upper half, 0% in the left half. "
+        "Picture 2: b; 50% of its ink is in the upper half, 50% in the left half. Picture 3: c; it is empty."
     )
     assert [axes.get_title() for axes in plot.figure.axes] == ["a", "b", "c"]
 
 
-def test_no_pictures_are_said_to_be_none_and_names_must_match():
+def test_an_empty_list_of_pictures_is_reported_and_names_must_match():
     assert "Nothing to draw" in plots.images([], [], title="None").text
     with pytest.raises(ValueError, match="as many names"):
         plots.images([np.eye(2)], [], title="One")
 
 
-def test_devices_are_told_by_how_long_they_were_busy_and_how_long_more_than_one_was():
+def test_the_text_of_devices_gives_how_long_each_was_busy_and_how_long_several_were():
     text = plots.devices(OPERATIONS, title="Where").text
-    assert "From the first start to the last end: 9 s." in text
-    assert "GPU:1: 3 operations, busy for 7 s, most of it in MatMul." in text  # 4 and 3: what overlaps counts once
-    assert "CPU:0: 1 operation, busy for 1 s, most of it in Send." in text
-    assert "More than one device computed for 3 s." in text  # 0 to 1, 3 to 4 and 6 to 7
+    assert "All operations together span 9 s." in text
+    assert "GPU:1: 3 operations, busy for 7 s; MatMul took the longest." in text  # 4 and 3: what overlaps counts once
+    assert "CPU:0: 1 operation, busy for 1 s; Send took the longest." in text
+    assert "Several devices computed at once for 3 s." in text  # 0 to 1, 3 to 4 and 6 to 7
     assert text.index("CPU:0:") < text.index("GPU:0:") < text.index("GPU:1:")
 
 
-def test_one_device_and_no_device_are_told_too():
+def test_one_device_and_no_device_have_a_text_too():
     text = plots.devices(OPERATIONS[1:2], title="Where").text
-    assert "CPU:0: 1 operation" in text and "More than one" not in text
+    assert "CPU:0: 1 operation" in text and "Several" not in text
     assert "Nothing to draw: no operation ran." in plots.devices([], title="Where").text
 
 
@@ -427,10 +430,10 @@ def heights(plot):
     return [bar.get_height() for bar in plot.figure.axes[0].patches]
 
 
-def test_a_histogram_counts_every_value_once_and_tells_its_spread():
+def test_a_histogram_counts_every_value_once_and_its_text_gives_the_spread():
     plot = plots.histogram([0, 1, 1, 4], x="points", y="hand-ins", title="Points", ends=(0, 5))
     assert heights(plot) == [1, 2, 0, 0, 1, 0]
-    assert "Points: 4 values from 0 to 4, mean 1.5, median 1, the middle half from 0.75 to 1.75." in plot.text
+    assert "Points: 4 values from 0 to 4, mean 1.5, median 1, middle half from 0.75 to 1.75." in plot.text
 
 
 @pytest.mark.parametrize("values", [[3.7], [3.7] * 200, [0], range(34), np.linspace(0, 1e9, 200), [1e-9, 2e-9, 0.5]])
@@ -445,17 +448,17 @@ def test_whole_numbers_spread_evenly_give_bars_of_one_height():
 
 def test_shares_say_how_many_of_each_kind_and_draw_parts_that_differ_without_colour():
     plot = plots.shares({"add": (3, 0, 1), "walk": (0, 2, 2)}, ["full", "some", "none"], x="hand-ins", title="Tasks")
-    assert plot.text == "Tasks. Counted: hand-ins. add: 3 full, 1 none. walk: 2 some, 2 none."
+    assert plot.text == "Tasks. The bars count hand-ins. add: 3 full, 1 none. walk: 2 some, 2 none."
     drawn = [bar for bar in plot.figure.axes[0].patches if bar.get_width()]
     assert sorted(bar.get_width() for bar in drawn) == [1, 2, 2, 3]
     lightness = [np.dot(plt_colour, [0.2126, 0.7152, 0.0722, 0]) for plt_colour in {b.get_facecolor() for b in drawn}]
     assert min(np.diff(sorted(lightness))) > 0.1
 
 
-def test_nothing_to_count_is_said_and_a_row_of_another_length_is_refused():
+def test_having_nothing_to_count_is_reported_and_a_row_of_another_length_is_refused():
     assert "Nothing to draw" in plots.histogram([], x="points", y="hand-ins", title="Points").text
     assert "Nothing to draw" in plots.shares({"add": (0, 0)}, ["full", "none"], x="hand-ins", title="Tasks").text
-    with pytest.raises(ValueError, match="one count for each"):
+    with pytest.raises(ValueError, match="one count per kind"):
         plots.shares({"add": (1,)}, ["full", "none"], x="hand-ins", title="Tasks")
 
 
@@ -463,19 +466,22 @@ def test_a_photo_says_where_each_colour_is_brightest():
     bands = np.zeros((4, 6, 3))
     bands[0, 0, 0] = bands[3, 5, 1] = bands[3, 0, 2] = 9
     text = plots.photo(bands, title="Scene").text
-    assert text.startswith("Scene. 4 rows of 6 pixels. What is drawn red is brightest in the upper left.")
-    assert "green is brightest in the lower right." in text and "blue is brightest in the lower left." in text
+    assert text.startswith("Scene. 4 rows of 6 pixels. The red band is brightest in the upper left.")
+    assert (
+        "The green band is brightest in the lower right." in text
+        and "The blue band is brightest in the lower left." in text
+    )
 
 
-def test_maps_are_told_by_their_shares_and_how_far_they_agree():
+def test_the_text_of_maps_gives_their_shares_and_how_far_they_agree():
     other = np.array([[1, 2, 1], [2, 2, 0]])
     plot = plots.maps([FIELDS, other], ["truth", "mine"], title="Maps", classes=["none", "corn", "oats"])
     assert "truth: 4 pixels have a class: corn 50.0%, oats 50.0%." in plot.text
     assert "mine: 5 pixels have a class: oats 60.0%, corn 40.0%." in plot.text
-    assert "Of the pixels that have a class in both, 75.0% have the same as in truth." in plot.text
+    assert "Of the pixels that have a class in both maps, 75.0% have the same class as in truth." in plot.text
 
 
-def test_of_further_maps_the_largest_classes_are_told():
+def test_the_text_of_further_maps_gives_the_largest_classes():
     grid, names = np.arange(1, 9).reshape(2, 4), ["none", *"abcdefgh"]
     text = plots.maps([grid, grid.clip(max=7)], ["truth", "mine"], title="Maps", classes=names).text
     assert text.count("h 12.5%") == 1
@@ -491,17 +497,17 @@ def test_the_larger_fields_of_a_map_carry_their_number_so_that_colour_is_not_nee
     assert mark.get_text() == "2" and grid[int(row), int(column)] == 2
 
 
-def test_a_map_without_any_class_is_said_to_be_empty_and_names_must_be_as_many():
+def test_a_map_without_any_class_is_reported_and_names_must_match():
     empty = plots.maps([np.zeros((2, 2), int)], ["truth"], title="Maps", classes=["none", "corn"])
-    assert "truth: nothing in it has a class." in empty.text
+    assert "truth: no pixel has a class." in empty.text
     with pytest.raises(ValueError, match="as many names as maps"):
         plots.maps([FIELDS], [], title="Maps", classes=["none"])
 
 
-def test_a_confusion_matrix_tells_what_is_right_and_what_is_taken_for_what():
+def test_the_text_of_a_confusion_matrix_gives_what_is_correct_and_what_is_confused():
     plot = plots.matrix([[0, 0, 0], [0, 6, 2], [0, 1, 3]], ["none", "corn", "oats"], title="Confusion")
-    assert "Right, by true class: corn 75%, oats 75%." in plot.text
-    assert plot.text.endswith("corn taken for oats, 2; oats taken for corn, 1.")
+    assert "Predicted correctly, by true class: corn 75%, oats 75%." in plot.text
+    assert plot.text.endswith("corn predicted as oats, 2; oats predicted as corn, 1.")
     assert [label.get_text() for label in plot.figure.axes[0].get_yticklabels()] == ["1 corn", "2 oats"]
     assert "Nothing to draw" in plots.matrix(np.zeros((2, 2), int), ["a", "b"], title="T").text
 

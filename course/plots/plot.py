@@ -1,0 +1,93 @@
+"""What all pictures share: the `Plot` object, colours and marks that every reader can tell apart, axes and lines.
+
+Each series differs from its neighbours in colour, line style and marker, so that colour is never needed. Matplotlib is
+imported inside the functions, so that importing this package does not load it, and is used without its global state.
+"""
+
+import base64
+import html
+import io
+
+from course.plots.texts import sentence
+
+# The palette of Okabe and Ito without its three lightest colours, which are too faint for lines on white. Its purple is
+# a little darker here for the same reason.
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#000000", "#B8578F"]
+STYLES = ["-", "--", "-.", ":"]
+MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
+HUGE = 1e250  # Matplotlib overflows when it adds margins beyond; `abs(x) < HUGE` also drops NaN and infinity
+MOST_MARKERS = 12  # on one curve; more would merge into a band
+
+
+class Plot:
+    """A Matplotlib figure and its text twin; a notebook displays the picture with the text beneath it."""
+
+    def __init__(self, figure, text):
+        self.figure = figure
+        self.text = text
+
+    def png(self):
+        """The picture as the bytes of a PNG file."""
+        file = io.BytesIO()
+        self.figure.savefig(file, format="png", dpi=150, facecolor="white")
+        return file.getvalue()
+
+    def __repr__(self):
+        return self.text
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        picture = base64.b64encode(self.png()).decode()
+        text = html.escape(self.text)
+        width = round(self.figure.get_figwidth() * 100)
+        page = (
+            f'<figure style="margin:0"><img src="data:image/png;base64,{picture}" alt="{text}" '
+            f'width="{width}" style="max-width:100%"><figcaption>{text}</figcaption></figure>'
+        )
+        return {"text/html": page, "text/plain": self.text}
+
+
+def nothing_to_draw(title, reason):
+    """An empty Plot that gives the reason: a clause that begins with a small letter and ends with a full stop."""
+    figure, axes = new_axes("", "", title)
+    axes.set_axis_off()
+    axes.text(0.5, 0.5, f"Nothing to draw:\n{reason}", ha="center", va="center", fontsize=12)
+    return Plot(figure, f"{sentence(title)} Nothing to draw: {reason}")
+
+
+def new_figure(width, height, title, scale=1):
+    """A figure of this size in inches, with room for several pictures below its title."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    figure.suptitle(title, fontsize=14 * scale)
+    return figure
+
+
+def new_axes(x, y, title, width=7, height=4.6):
+    """(figure, axes) of one picture; x and y label the axes. width, height: of the figure, in inches."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    axes = figure.add_subplot()
+    axes.set_title(title, fontsize=14)
+    axes.set_xlabel(x, fontsize=12)
+    axes.set_ylabel(y, fontsize=12)
+    axes.tick_params(labelsize=11)
+    axes.grid(True, color="#DDDDDD", linewidth=0.8)
+    axes.set_axisbelow(True)
+    return figure, axes
+
+
+def draw_line(axes, i, xs, ys, name, has_markers=True):
+    """Draw series number i; its colour, line style and marker all differ from its neighbours'."""
+    axes.plot(
+        xs,
+        ys,
+        color=COLOURS[i % len(COLOURS)],
+        linestyle=STYLES[i % len(STYLES)],
+        linewidth=2,
+        marker=MARKERS[i % len(MARKERS)] if has_markers else None,
+        markersize=6,
+        markevery=max(1, len(xs) // MOST_MARKERS),
+        label=name,
+    )
