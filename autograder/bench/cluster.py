@@ -90,8 +90,9 @@ BUSY = "def spin():\n    while True: pass\nengines.apply_async(spin)"
 def rows():
     """Rows of four kinds.
 
-    Per start: `way` and `seconds` (None if it failed). Per way: `mebibytes`, the private memory of an engine. Per killed
-    engine: `back`, the seconds until it was replaced. Per killed kernel: its `processes`, and how many were `left`.
+    Per start: `way` and `seconds` (None if it failed). Per way: `mebibytes`, the private memory of an engine. Per
+    killed engine: `back`, the seconds until it was replaced. Per killed kernel: its `processes`, and how many are
+    `left`.
     """
     for pair in range(PAIRS):
         for way in sorted(STARTS, reverse=pair % 2 == 0):

@@ -159,7 +159,7 @@ def run_right_programs(batch, count, carriers):
 
 
 def summary(rows):
-    """Whether every error was reported as it should be, how slow the slowest was, and how many false alarms there were."""
+    """Whether every error was reported as it should be, the slowest report, and the number of false alarms."""
     errors, right = [row for row in rows if "case" in row], [row for row in rows if "right_runs" in row]
     slow = {carrier: slowest(row for row in errors if row["carrier"] == carrier) for carrier in programs.CARRIERS}
     answers = {

@@ -55,7 +55,7 @@ def rows():
 
 
 def train_all():
-    """Yield (name, training errors, held-out errors, seconds) per run, the reference first; errors of shape (seeds,)."""
+    """Yield (name, training errors, held-out errors, seconds) per run, the reference first; errors: (seeds,)."""
     runs = solution()
     chunks = [SEEDS[first : first + AT_ONCE] for first in range(0, len(SEEDS), AT_ONCE)]
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # for the processes: small matrices, and a core for each

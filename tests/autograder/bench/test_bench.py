@@ -197,7 +197,7 @@ def ends(reference, gradual, unscaled=12.0, thrown_out=90.0):
     ],
 )
 def test_warm_up_is_judged_by_pairs_and_the_check_by_tables(errors, met, monkeypatch):
-    monkeypatch.setattr(warmup, "trained", lambda: ((name, *both, 1.5) for name, both in errors.items()))
+    monkeypatch.setattr(warmup, "train_all", lambda: ((name, *both, 1.5) for name, both in errors.items()))
     monkeypatch.setattr(warmup, "SEEDS", range(20))
     monkeypatch.setattr(warmup, "TABLES", 20)
     rows = list(warmup.rows())
