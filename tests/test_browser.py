@@ -50,7 +50,7 @@ def test_lab_01_wrong_first_then_right(course, page, shots):
     """Every task gets a wrong answer, is told what is wrong, gets the right one and passes."""
     notebook = browser.Notebook(page, course[1], f"{LAB}/{LAB}.ipynb")
     solution = build.solved(LAB)
-    wrong = {answer.task: answer for answer in reversed(answers.answers(LAB)) if not answer.right}
+    wrong = {answer.task: answer for answer in reversed(answers.read_all(LAB, solution)[0]) if not answer.right}
     of_check = source.tasks_of_checks(solution.cells)
     # the notebook in the page has the lab's cells in the lab's order
     cells = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Cell")

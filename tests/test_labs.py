@@ -2,7 +2,8 @@
 
 import pytest
 
-from autograder.labs import answers, build, source
+from autograder.authoring import judge
+from autograder.labs import build, source
 
 pytestmark = pytest.mark.usefixtures("horovod")
 LABS = source.lab_names()
@@ -12,7 +13,8 @@ LABS = source.lab_names()
 def solved(request):
     """A solved lab, run with its cells for show."""
     notebook = build.solved(request.param)
-    answers.run_plain(notebook, show=True)
+    with judge.open_kernel("plain") as examination:
+        judge.run_cells(notebook, examination, with_measures=True)
     return notebook
 
 

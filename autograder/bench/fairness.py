@@ -1,27 +1,32 @@
-"""Every wrong and right answer of every lab, graded as a hand-in is: caught, told its hint, passed.
+"""Every wrong and right answer of every lab, judged as a hand-in is: caught, hinted, passed.
 
-A wrong answer is caught where it loses exactly the checks that it names, and hinted where one of them says the words
-that it names. A right answer passes where it loses nothing.
+A wrong answer is caught when it loses exactly the checks that it names, and hinted when one of their messages contains
+the words that it names. A right answer passes when it loses nothing.
 """
 
+from autograder.authoring import judge
 from autograder.labs import answers, build, source
 
 
 def rows():
-    """A row a lab; `misjudged` says what was wrong, a sentence an answer."""
+    """One row per lab; `misjudged` says what is wrong, one sentence per answer."""
     for lab in source.lab_names():
-        solution, given = build.solved(lab), answers.answers(lab)
-        found = answers.grade_all_outside(given, solution)
-        lost = {name: {check for check, hint in hints.items() if hint is not None} for name, hints in found.items()}
+        solution = build.solved(lab)
+        given, problems = answers.read_all(lab, solution)
+        hints = judge.examine_lab("outside", solution, judge.untouched_version(lab, solution), given).answers
+        verdicts = {answer.name: judge.verdict(answer, hints[answer.name]) for answer in given}
+        lost = {
+            name: {check for check, hint in by_check.items() if hint is not None} for name, by_check in hints.items()
+        }
         caught = [answer for answer in given if not answer.right and lost[answer.name] == set(answer.loses)]
         yield {
             "lab": lab,
             "wrong": sum(not answer.right for answer in given),
             "caught": len(caught),
-            "hinted": sum(answers.verdict(answer, found[answer.name]) == "" for answer in caught),
+            "hinted": sum(verdicts[answer.name] == "" for answer in caught),
             "right": sum(answer.right for answer in given),
             "passed": sum(answer.right and not lost[answer.name] for answer in given),
-            "misjudged": list(filter(None, (answers.verdict(answer, found[answer.name]) for answer in given))),
+            "misjudged": problems + list(filter(None, verdicts.values())),
         }
 
 

@@ -25,7 +25,7 @@ from pathlib import Path
 import nbformat
 import psutil
 
-from autograder.examination.sandbox import usage_of
+from autograder.examination.control_groups import measure_usage
 from autograder.gradebook.classroom import Classroom
 from autograder.labs import answers, build, source
 
@@ -111,7 +111,7 @@ def generate(lab, folder, number):
     solution, released = build.solved(lab), nbformat.reads(json.dumps(build.student_version(lab, build.solved(lab))), 4)
     points = {cell.id: source.nbgrader(cell)["points"] for cell in solution.cells if source.is_check(cell)}
     given = [
-        answer for answer in answers.answers(lab) if "while" not in answer.source
+        answer for answer in answers.read_all(lab, solution)[0] if "while" not in answer.source
     ]  # an endless loop would measure the time limit
     given = random.Random(SEED).sample(given, min(len(given), number // 2))
     solved = {cell.id: cell.source for cell in solution.cells if source.is_task(cell)}
@@ -148,7 +148,7 @@ def measure(command, cwd=None):
 
     def sample():
         while not over.wait(0.25):
-            usage = usage_of(process.pid)
+            usage = measure_usage(process.pid)
             peak[0] = max(peak[0], usage.memory)
             for pid in usage.pids:
                 try:

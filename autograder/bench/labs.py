@@ -1,11 +1,12 @@
 """Each lab: its points and checks, its wrong and right answers, and how long the solved lab takes.
 
-`seconds` is the wall time of the whole solved notebook in one kernel, cells for show included, start of the kernel and
-of the engines too; `graded_seconds` is the examination of the same, as a hand-in. A lab stays below 120 and 30.
+`seconds` is the wall time of the whole solved notebook in one kernel, measure cells and the start of kernel and engines
+included; `graded_seconds` is the examination of the same notebook as a hand-in. A lab stays below 120 and 30 seconds.
 """
 
 import time
 
+from autograder.authoring import judge
 from autograder.examination.examine import examine
 from autograder.labs import answers, build, source
 
@@ -13,14 +14,16 @@ LIMIT, GRADED_LIMIT = 120, 30
 
 
 def rows():
-    """A row a lab."""
+    """One row per lab."""
     for lab in source.lab_names():
-        solution, given = build.solved(lab), answers.answers(lab)
+        solution = build.solved(lab)
+        given, _ = answers.read_all(lab, solution)
         graded = [cell for cell in solution.cells if source.nbgrader(cell).get("grade")]
         start = time.monotonic()
-        answers.run_plain(solution, show=True)
+        with judge.open_kernel("plain") as examination:
+            judge.run_cells(solution, examination, with_measures=True)
         whole = time.monotonic() - start
-        failing = [cell.id for cell in solution.cells if any(o.output_type == "error" for o in cell.get("outputs", []))]
+        failing = [cell.id for cell in solution.cells if judge.hint_in(cell.get("outputs", [])) is not None]
         start = time.monotonic()
         examine(solution)
         examined = time.monotonic() - start
@@ -37,7 +40,7 @@ def rows():
 
 
 def summary(rows):
-    """Are all labs within their limits, and without an error?"""
+    """Is every lab within its limits, and without an error?"""
     return {
         "labs": len(rows),
         "met": all(

@@ -1,153 +1,93 @@
-"""The wrong and right answers beside a lab: what they are, and what the checks make of them.
+"""Reads the wrong and right answers beside a lab, `solutions/NN-name/wrong/` and `right/`. Writes and runs nothing.
 
-A lab's `wrong/` shows that each likely mistake loses its points and gets its hint; `right/` shows that other ways to
-solve a task pass. Both are graded as a hand-in is, and once more in a plain kernel, where students run the same checks.
+A wrong answer shows that a likely mistake loses its points and gets its hint; a right one shows that another way to
+solve a task passes. What the checks make of an answer: autograder/authoring/judge.py.
 """
 
-import copy
-import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.examination import sandbox
 from autograder.labs import source
-from autograder.examination.examine import Examination, examine
-from autograder.examination.kernel import Kernel
 from course.errors import Problem
 
-PATIENCE = 120  # seconds a cell: what an answer is worth does not depend on how busy this machine is
+LEAST_WRONG, LEAST_RIGHT = 3, 1  # answers per graded task
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A text that replaces the cell of `task`; a right one loses nothing."""
+    """A text that replaces the cell of `task`. A right answer loses nothing and gets no hint."""
 
-    name: str
+    name: str  # "wrong/FILE" or "right/FILE", without the ending
     task: str
     source: str
     loses: tuple = ()
     hint: str = ""
-    right: bool = field(default=False)
+    right: bool = False
 
 
-def answers(lab):
-    """All wrong and right answers of a lab, in order of their names."""
-    return [read(path) for kind in ("wrong", "right") for path in sorted((source.SOLUTIONS / lab / kind).glob("*.py"))]
+def paths(lab):
+    """The files of all wrong and right answers of a lab, sorted by name."""
+    return [path for kind in ("wrong", "right") for path in sorted((source.SOLUTIONS / lab / kind).glob("*.py"))]
+
+
+def read_all(lab, solution):
+    """(answers, problems): the answers of a lab that fit its solved notebook, and one sentence per file that does not.
+
+    A file does not fit when its first lines are malformed or name a task or check that the lab does not have.
+    """
+    answers, problems = [], []
+    for path in paths(lab):
+        try:
+            answer = read(path)
+            require_fit(answer, solution)
+            answers.append(answer)
+        except Problem as problem:
+            problems.append(str(problem))
+    return answers, problems
 
 
 def read(path):
-    """One answer; raises Problem where its first lines do not say what they must."""
-    path, right = Path(path), Path(path).parent.name == "right"
-    content = path.read_text(encoding="utf-8")
-    wanted = ["task"] if right else ["task", "loses", "hint"]
-    header = "".join(rf"# {key}: (?P<{key}>.+)\n" for key in wanted)
-    match = re.match(header, content)
+    """One answer; raises Problem where the file is not text or its first lines are malformed."""
+    path = Path(path)
+    name, right = f"{path.parent.name}/{path.name}", path.parent.name == "right"
+    try:
+        content = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Problem(f"{name} cannot be read as text ({error}): save it as UTF-8.") from None
+    keys = ["task"] if right else ["task", "loses", "hint"]
+    match = re.match("".join(rf"# {key}: (?P<{key}>.*\S.*)\n" for key in keys), content)
     if not match:
-        raise Problem(f"{path.parent.name}/{path.name}: begins with {' and '.join(f'# {key}: …' for key in wanted)}.")
-    found = match.groupdict()
+        raise Problem(f"{name}: the first lines must be {', '.join(f'`# {key}: …`' for key in keys)}, in this order.")
+    header = match.groupdict()
     return Answer(
-        name=f"{path.parent.name}/{path.stem}",
-        task=found["task"].strip(),
+        name=name.removesuffix(".py"),
+        task=header["task"].strip(),
         source=content[match.end() :].strip("\n"),
-        loses=tuple(part.strip() for part in found.get("loses", "").split(",") if part.strip()),
-        hint=found.get("hint", "").strip(),
+        loses=tuple(part.strip() for part in header.get("loses", "").split(",") if part.strip()),
+        hint=header.get("hint", "").strip(),
         right=right,
     )
 
 
-def notebook_for(answer, solution):
-    """The solved lab with `answer` in its task's cell and the checks that this concerns; nothing for show.
-
-    Given cells and the other tasks keep their solutions. Raises Problem for a task or check that the lab has not.
-    """
-    notebook = copy.deepcopy(solution)
+def require_fit(answer, solution):
+    """Raise Problem where the lab has no such task, or no such check."""
     tasks = source.tasks_of_checks(solution.cells)
-    unknown = {answer.task} - set(tasks.values()) | set(answer.loses) - tasks.keys()
+    if answer.task not in tasks.values():
+        names = ", ".join(dict.fromkeys(tasks.values()))
+        raise Problem(f"{answer.name}.py: the lab has no task {answer.task} with a check; its tasks are {names}.")
+    unknown = [check for check in answer.loses if check not in tasks]
     if unknown:
-        raise Problem(f"{answer.name}: the lab has no task or check {', '.join(sorted(unknown))}.")
-    wanted = {check for check, task in tasks.items() if task == answer.task} | set(answer.loses)
-    notebook.cells = [
-        cell
-        for cell in notebook.cells
-        if cell.cell_type == "code" and not source.is_measure(cell) and (not source.is_check(cell) or cell.id in wanted)
-    ]
-    for cell in notebook.cells:
-        if cell.id == answer.task:
-            cell.source = answer.source
-    return notebook
+        raise Problem(f"{answer.name}.py: the lab has no check {unknown[0]}; its checks are {', '.join(tasks)}.")
 
 
-def hints(notebook):
-    """grade_id of each check of an examined notebook -> its hint, None where it passed."""
-    return {
-        cell.metadata.nbgrader.grade_id: next((o.evalue for o in cell.outputs if o.output_type == "error"), None)
-        for cell in notebook.cells
-        if source.is_check(cell)
-    }
-
-
-def grade_outside(notebook):
-    """grade_id -> hint or None, checks outside the kernel, as hand-ins are graded."""
-    examine(notebook, cell_seconds=PATIENCE, unsafe=bool(sandbox.missing()))
-    return hints(notebook)
-
-
-def grade_plain(notebook):
-    """grade_id -> hint or None, everything in one plain kernel, as students run it."""
-    run_plain(notebook, show=False)
-    return hints(notebook)
-
-
-def grade_all_outside(given, solution):
-    """Name of each answer -> {grade_id: hint or None}, checks outside the kernel, which all of them share."""
-    with Kernel(unsafe=bool(sandbox.missing())) as kernel:
-        examination = Examination(kernel, PATIENCE, math.inf)
-        return one_after_the_other(given, solution, examination.outputs_of)
-
-
-def grade_all_plain(given, solution):
-    """The same with everything in one plain kernel, as a student tries them."""
-    with Kernel(unsafe=True) as kernel:
-        return one_after_the_other(given, solution, lambda cell: kernel.run(cell.source, PATIENCE, cell.id))
-
-
-def one_after_the_other(given, solution, run):
-    """What the checks say of each answer, by `run`, a function from a cell to its outputs.
-
-    Before each answer its task's cell holds the solution, and after it again: to start a kernel, with engines where a
-    lab has some, takes longer than to grade an answer.
-    """
-    found = {}
-    for cell in solution.cells:
-        if cell.cell_type == "code" and not source.is_measure(cell) and not source.is_check(cell):
-            run(cell)
-    solved = {cell.id: cell for cell in solution.cells if source.is_task(cell)}
-    for answer in given:
-        notebook = notebook_for(answer, solution)
-        for cell in notebook.cells:
-            if cell.id == answer.task:
-                run(cell)
-            elif source.is_check(cell):
-                cell.outputs = run(cell)
-        found[answer.name] = hints(notebook)
-        run(solved[answer.task])
-    return found
-
-
-def run_plain(notebook, show):
-    """Run the notebook in one kernel from top to bottom, cells for show too where `show`; fills in the outputs."""
-    with Kernel(unsafe=True) as kernel:
-        for cell in notebook.cells:
-            if cell.cell_type == "code" and (show or not source.is_measure(cell)):
-                cell.outputs = kernel.run(cell.source, PATIENCE, cell.id)
-
-
-def verdict(answer, found):
-    """What is wrong with how `answer` was graded, in words; "" where all is as its first lines say."""
-    lost = {check for check, hint in found.items() if hint is not None}
-    if lost != set(answer.loses):
-        return f"{answer.name} loses {sorted(lost) or 'nothing'}, not {sorted(answer.loses) or 'nothing'}: {found}"
-    if answer.loses and not any(answer.hint in found[check] for check in answer.loses):
-        return f"{answer.name} should be told '{answer.hint}' and is told {[found[c] for c in answer.loses]}"
-    return ""
+def find_gaps(answers, solution):
+    """One sentence per graded task with too few answers, and per check that no wrong answer loses."""
+    tasks, gaps = source.tasks_of_checks(solution.cells), []
+    for task in dict.fromkeys(tasks.values()):
+        for kind, least in (("wrong", LEAST_WRONG), ("right", LEAST_RIGHT)):
+            count = sum(answer.task == task and answer.right == (kind == "right") for answer in answers)
+            if count < least:
+                gaps.append(f"task {task} has {count} of at least {least} {kind} answers: add files to {kind}/.")
+    lost = {check for answer in answers for check in answer.loses}
+    return gaps + [f"no wrong answer loses {check}: add one to wrong/." for check in tasks if check not in lost]

@@ -1,7 +1,7 @@
 """Make the students' notebooks in labs/ from the text in solutions/.
 
-A lab goes through nbgrader's own release step, so what students get is what nbgrader will recognise. The result is the
-same bytes on every machine: no ids, versions or times of the run enter it.
+A lab goes through nbgrader's own release step, so that nbgrader recognises what students receive. The bytes are the
+same on every machine: no ids, versions or times of the run enter them.
 """
 
 import tempfile
@@ -11,45 +11,42 @@ import nbformat
 
 from autograder.labs import converter, source
 from course.errors import Problem
+from course.files import write_whole
 
 STUB = '# YOUR CODE HERE\nraise NotImplementedError("this task is still empty: replace this line by your own.")'
 ANSWER_STUB = "YOUR ANSWER HERE"
 
 
-def add_arguments(parser):
-    parser.add_argument("--check", action="store_true", help="change nothing; fail where labs/ is out of step")
+def build_all():
+    """Path in labs/ -> content (bytes) of every notebook that students receive."""
+    built = build_index()
+    for name in source.lab_names():
+        built |= build_lab(name, solved(name))
+    return built
 
 
-def run(args):
-    """Build all labs, or compare them with what is there; returns 1 where --check finds a difference."""
-    built = build_all()
+def build_index():
+    """Path -> content of the index, nothing where there is no text for it."""
+    index = source.SOLUTIONS / "index.py"
+    return {source.LABS / "index.ipynb": to_bytes(source.read(index))} if index.exists() else {}
+
+
+def build_lab(name, solution):
+    """Path -> content of the notebook that students receive of one lab."""
+    return {source.LABS / name / f"{name}.ipynb": to_bytes(student_version(name, solution))}
+
+
+def differences(built):
+    """(paths of `built` that labs/ lacks or has with other content, files in labs/ that are not in `built`)."""
     stale = [path for path, content in built.items() if not path.exists() or path.read_bytes() != content]
     left_over = [path for path in sorted(source.LABS.glob("**/*")) if path.is_file() and path not in built]
-    if not args.check:
-        for path in stale:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(built[path])
-            print(f"built {path.relative_to(source.LABS.parent)}")
-        for path in left_over:
-            path.unlink()
-            print(f"removed {path.relative_to(source.LABS.parent)}, which has no text in solutions/")
-        if not stale and not left_over:
-            print(f"labs/ is in step with solutions/ ({len(built)} notebooks).")
-        return 0
-    for path in stale + left_over:
-        print(f"{path.relative_to(source.LABS.parent)} is not what solutions/ gives: run `course build`.")
-    return 1 if stale or left_over else 0
+    return stale, left_over
 
 
-def build_all():
-    """Path in labs/ -> content (bytes) of every notebook that students get."""
-    built = {}
-    index = source.SOLUTIONS / "index.py"
-    if index.exists():
-        built[source.LABS / "index.ipynb"] = to_bytes(source.read(index))
-    for name in source.lab_names():
-        built[source.LABS / name / f"{name}.ipynb"] = to_bytes(student_version(name, solved(name)))
-    return built
+def write(built, paths):
+    """Write the notebooks at `paths`, which are some of `built`."""
+    for path in paths:
+        write_whole(path, built[path])
 
 
 def solved(name):
@@ -72,20 +69,21 @@ def student_version(name, solution):
     return notebook
 
 
-def release_step(root, name, of_class=None):
-    """`nbgrader generate_assignment` for one lab of the course folder `root`.
+def release_step(root, name, class_config=None):
+    """Run `nbgrader generate_assignment` for one lab of the course folder `root`.
 
-    of_class: the configuration of the class that this is, which has a gradebook; without it no database is touched.
+    class_config: the configuration of a class, whose gradebook then learns of the lab; without it no database is
+    touched. Raises Problem with nbgrader's reason.
     """
     from nbgrader.converters import GenerateAssignment
     from nbgrader.coursedir import CourseDirectory
     from traitlets.config import Config
 
-    config = Config(of_class or {})
+    config = Config(class_config or {})
     config.CourseDirectory.root = str(root)
     config.CourseDirectory.assignment_id = name
-    config.GenerateAssignment.no_database = of_class is None
-    config.SaveCells.enabled = of_class is not None
+    config.GenerateAssignment.no_database = class_config is None
+    config.SaveCells.enabled = class_config is not None
     config.ClearSolutions.code_stub = {"python": STUB}
     config.ClearSolutions.text_stub = ANSWER_STUB
     try:

@@ -1,4 +1,4 @@
-"""Runs one of nbgrader's own steps quietly, and turns its failure into one sentence."""
+"""Runs one of nbgrader's own converters quietly, and turns its failure into one sentence."""
 
 import logging
 import os
@@ -14,31 +14,31 @@ def run(converter, coursedir, config):
     from nbgrader.converters import NbGraderException
 
     ensure_path()
-    reasons, log = Reasons(), logging.getLogger("autograder.nbgrader")
-    log.handlers, log.propagate = [reasons], False
+    reason, log = FirstReason(), logging.getLogger("autograder.nbgrader")
+    log.handlers, log.propagate = [reason], False
     step = converter(coursedir, config=config, log=log)
     step.force = True
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # SQLAlchemy's about nbgrader's own models
+            warnings.simplefilter("ignore")  # SQLAlchemy warns about nbgrader's own models
             step.start()
     except (NbGraderException, SystemExit) as error:
-        raise Problem(reasons.first or str(error)) from error
+        raise Problem(reason.text or str(error)) from error
 
 
 def ensure_path():
-    """nbgrader makes a new gradebook by calling `alembic` through PATH: let it find this environment's."""
+    """Put this environment first on PATH if it is missing: nbgrader calls `alembic` by name for a new gradebook."""
     here = str(Path(sys.executable).parent)
     if here not in os.environ.get("PATH", "").split(os.pathsep):
         os.environ["PATH"] = os.pathsep.join([here, os.environ.get("PATH", os.defpath)])
 
 
-class Reasons(logging.Handler):
-    """Remembers the last line of the first traceback that nbgrader logged: what follows only repeats that it failed."""
+class FirstReason(logging.Handler):
+    """Keeps the last line of the first traceback that nbgrader logs; later messages only repeat that it failed."""
 
-    first = ""
+    text = ""
 
     def emit(self, record):
         message = record.getMessage().strip()
-        if record.levelno >= logging.ERROR and "Traceback" in message and not self.first:
-            self.first = message.splitlines()[-1]
+        if record.levelno >= logging.ERROR and "Traceback" in message and not self.text:
+            self.text = message.splitlines()[-1]

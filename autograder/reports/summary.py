@@ -283,7 +283,7 @@ def look_alikes(lab, hand_ins, solution, release):
     """The similarity report of one lab, as HTML."""
     given = [cell.source for cell in release.cells if cell.cell_type == "code"]
     given += [cell.source for cell in solution.cells if source.is_task(cell)]
-    given += [answer.source for answer in answers.answers(lab) if answer.right]
+    given += [answer.source for answer in answers.read_all(lab, solution)[0] if answer.right]
     pairs, more = similarity.compare(
         {hand_in.student: students_code(hand_in.cells) for hand_in in hand_ins}, [("", each) for each in given]
     )

@@ -6,9 +6,8 @@ import pytest
 
 from autograder.bench import fairness
 from autograder.bench import grade as bench
-from autograder.labs import answers, source
-from tests.autograder.conftest import LAB, MINI
-from tests.autograder.gradebook.test_grade import run, scores
+from autograder.labs import answers, build, source
+from autograder.testing.mini_lab import LAB, MINI, read_scores, run
 
 ANSWERS = {
     "wrong/add-minus.py": "# task: add\n# loses: add-check\n# hint: add(1, 2) is 3\ndef add(x, y):\n    return x - y\n",
@@ -37,12 +36,13 @@ def test_what_is_not_caught_or_not_hinted_is_counted_and_told(lab):
 
 
 def test_generated_hand_ins_get_what_they_are_said_to_deserve(lab, monkeypatch):
-    good = [answer for answer in answers.answers(LAB) if answer.name != "wrong/descend-not-caught"]
-    monkeypatch.setattr(answers, "answers", lambda _: good)
+    given, _ = answers.read_all(LAB, build.solved(LAB))
+    good = [answer for answer in given if answer.name != "wrong/descend-not-caught"]
+    monkeypatch.setattr(answers, "read_all", lambda *_: (good, []))
     deserved = bench.generate(LAB, lab / "hand-ins", 6)
     assert len(deserved) == 6 and set(deserved.values()) == {3, 5}
     assert run(lab / "hand-ins", lab / "class")[0] == 0
-    assert scores(lab / "class") == bench.scores(lab / "class") == deserved
+    assert read_scores(lab / "class") == bench.scores(lab / "class") == deserved
     assert sorted(bench.graded(lab / "class", LAB)) == sorted(deserved)
 
 

@@ -4,9 +4,10 @@ import nbformat
 import psutil
 import pytest
 
+from autograder.authoring import judge
 from autograder.examination import examine, pool
 from autograder.examination.kernel import Kernel
-from autograder.labs import answers, source
+from autograder.labs import source
 
 FULL = {"add-check": None, "descend-check": None}
 
@@ -18,14 +19,14 @@ def examined(mini):
     def run(**sources):
         notebook, _ = mini.graded(mini.hand_in(**sources))
         remarks = examine.examine(notebook, cell_seconds=4)["remarks"]
-        return answers.hints(notebook), remarks
+        return judge.read_hints(notebook), remarks
 
     return run
 
 
 def test_a_solved_lab_passes_and_cells_for_show_are_skipped(mini):
     notebook, _ = mini.graded(mini.hand_in())
-    assert examine.examine(notebook)["remarks"] == [] and answers.hints(notebook) == FULL
+    assert examine.examine(notebook)["remarks"] == [] and judge.read_hints(notebook) == FULL
     shown = next(cell for cell in notebook.cells if source.is_measure(cell))
     assert shown.outputs == []
 
@@ -104,7 +105,7 @@ def test_a_check_that_never_ends_on_its_own_is_ended_and_costs_itself_alone(mini
     cell = next(cell for cell in notebook.cells if cell.id == "add-check")
     cell.source = check
     examine.examine(notebook, cell_seconds=3)
-    found = answers.hints(notebook)
+    found = judge.read_hints(notebook)
     assert "is a number or a length far too large?" in found["add-check"] and found["descend-check"] is None
 
 
@@ -113,8 +114,8 @@ def test_a_function_of_the_checks_that_never_ends_is_ended(mini):
     cell = next(cell for cell in notebook.cells if cell.id == "descend-check")
     cell.source = CALLED
     examine.examine(notebook, cell_seconds=3)
-    assert "within 3 seconds" in answers.hints(notebook)["descend-check"]
-    assert answers.hints(notebook)["add-check"] is None
+    assert "within 3 seconds" in judge.read_hints(notebook)["descend-check"]
+    assert judge.read_hints(notebook)["add-check"] is None
 
 
 def test_a_check_that_takes_its_process_with_it_costs_itself_alone(mini):
@@ -131,7 +132,7 @@ def test_an_exception_that_would_end_a_loop_of_the_checks_ends_the_check(mini):
     cell = next(cell for cell in notebook.cells if cell.id == "add-check")
     cell.source = "assert all(map(lambda x: add(x, x) == 2 * x, range(5)))"
     examine.examine(notebook)
-    assert "your code raised StopIteration" in answers.hints(notebook)["add-check"]
+    assert "your code raised StopIteration" in judge.read_hints(notebook)["add-check"]
 
 
 def test_warnings_and_prints_of_student_code_cost_nothing(examined):
@@ -192,7 +193,7 @@ def test_engines_of_a_notebook_that_does_not_name_torch_do_without_it_until_it_i
     assert not examine.uses_torch(notebook), "it is not run"
     imported = "print('imported', engines.map_sync(lambda _: 'torch' in __import__('sys').modules, [0]))"
     used = "print('sums', engines.map_sync(lambda _: float(__import__('torch').ones(2).sum()), [0]))"
-    with Kernel(settings={"COURSE_WARM_TORCH": "no"}) as kernel:
+    with Kernel(settings={"COURSE_PREFORK_TORCH": "no"}) as kernel:
         kernel.run("from course import cluster\nengines = cluster.start(1)", 60)
         assert kernel.run(imported, 60)[-1].text == "imported [False]\n"
         assert kernel.run(used, 60)[-1].text == "sums [2.0]\n"

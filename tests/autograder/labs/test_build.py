@@ -1,6 +1,5 @@
 """From solutions/ to labs/: the same bytes each time, and nothing of a solution or a hidden test among them."""
 
-import argparse
 import json
 
 import nbformat
@@ -8,6 +7,12 @@ import pytest
 from nbgrader.validator import Validator
 
 from autograder.labs import build, source
+from course import command
+
+
+def course(*words):
+    """The exit status of the command `course` with these words."""
+    return command.main(list(words))
 
 
 def lines(source):
@@ -15,21 +20,22 @@ def lines(source):
 
 
 def test_labs_are_what_solutions_give():
-    assert build.run(argparse.Namespace(check=True)) == 0
+    assert build.differences(build.build_all()) == ([], [])
 
 
 def test_check_notices_a_changed_a_missing_and_a_left_over_notebook(mini_solutions, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(source, "LABS", tmp_path / "labs")
-    build_, check = argparse.Namespace(check=False), argparse.Namespace(check=True)
-    assert build.run(check) == 1
-    assert build.run(build_) == 0 and build.run(check) == 0
+    assert course("build", "--check") == 1
+    assert course("build") == 0 and course("build", "--check") == 0
     path = source.LABS / "00-mini" / "00-mini.ipynb"
     path.write_bytes(path.read_bytes() + b"\n")
-    assert build.run(check) == 1 and "course build" in capsys.readouterr().out
-    build.run(build_)
+    capsys.readouterr()
+    assert course("build", "--check") == 1
+    assert capsys.readouterr().out == "labs/00-mini/00-mini.ipynb is not what solutions/ gives: run `course build`.\n"
+    assert course("build") == 0
     (source.LABS / "old.ipynb").write_text("{}")
-    assert build.run(check) == 1
-    assert build.run(build_) == 0 and not (source.LABS / "old.ipynb").exists()
+    assert course("build", "--check") == 1
+    assert course("build") == 0 and not (source.LABS / "old.ipynb").exists()
 
 
 def test_the_same_text_gives_the_same_bytes(mini, mini_solutions):

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from autograder.labs import release, source
-from course import command
 from autograder.testing.mini_course import CLONE, environment
+from course import command
 
 SECRET = [source.SOLUTION[0], source.HIDDEN[0]]
 
@@ -32,7 +32,7 @@ def names(folder):
 def test_students_receive_the_course_and_nothing_of_the_instructors(students):
     received = names(students)
     assert {"README.md", "Makefile", "pyproject.toml", "requirements.txt", "labs/index.ipynb"} <= received
-    assert {"course/lab.py", "labs/01-regression/01-regression.ipynb"} <= received
+    assert {"course/student/lab.py", "labs/01-regression/01-regression.ipynb"} <= received
     assert not [name for name in received if name.split("/")[0] in {"solutions", "autograder", "tests", ".ci", "work"}]
     assert not [name for name in received if "__pycache__" in name or name.startswith((".git/", ".venv/"))]
 
@@ -51,9 +51,9 @@ def test_a_release_is_renewed_and_the_students_own_files_in_it_stay(tmp_path):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("mine")
     (folder / "README.md").write_text("old")
-    release.write([*release.listed(CLONE)], [Path("course/gone.py")], folder)
+    release.write([*release.list_files(CLONE)], [Path("course/gone.py")], folder)
     (folder / "course" / "gone.py").write_text("a module that the course no longer has")
-    release.write(release.listed(CLONE), [Path("course/gone.py"), *release.listed(CLONE)], folder)
+    release.write(release.list_files(CLONE), [Path("course/gone.py"), *release.list_files(CLONE)], folder)
     assert command.main(["release", str(folder)]) == 0
     assert (folder / "README.md").read_bytes() == (CLONE / "README.md").read_bytes()
     assert not (folder / "course" / "gone.py").exists()
@@ -64,7 +64,7 @@ def test_a_release_is_renewed_and_the_students_own_files_in_it_stay(tmp_path):
 def test_a_folder_that_holds_something_else_is_left_alone(tmp_path, capsys):
     (tmp_path / "thesis.tex").write_text("mine")
     assert command.main(["release", str(tmp_path)]) == 1
-    assert "is not empty and no earlier release" in capsys.readouterr().err
+    assert "is neither empty nor an earlier release" in capsys.readouterr().err
     assert names(tmp_path) == {"thesis.tex"}
     assert command.main(["release", str(CLONE / "students")]) == 1
     assert "lies inside the course itself" in capsys.readouterr().err
