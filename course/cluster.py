@@ -1,8 +1,8 @@
 """Engines for a notebook: `engines = cluster.start(4)`, then `%%px` cells and `engines.apply_sync(function)`.
 
-One set of engines a kernel, shared by all its cells. They end with the kernel however it ends, and leave no file
-behind. Importing this module is fast; starting engines imports ipyparallel. `cluster.prepare(4)` in a notebook's first
-cell starts them ahead, in the background.
+Each kernel has one set of engines, which all its cells share. The engines end with the kernel, however it ends, and
+leave no files behind. Importing this module is fast; starting engines imports ipyparallel. In a notebook's first cell,
+`cluster.prepare(4)` starts them ahead of time, in the background.
 """
 
 import operator
@@ -14,16 +14,16 @@ from dataclasses import dataclass
 
 from course.errors import Problem
 
-MOST = 64  # each engine is a Python process of its own
+MAX_ENGINES = 64  # each engine is a Python process
 
-_engines = None  # the Start that was asked for last
+_current = None  # the RequestedEngines of the last request
 _lock = threading.RLock()
 
 
 def _forget_in_fork():
-    """A forked child of the notebook has no engines: they are its parent's."""
-    global _engines, _lock
-    _engines = None
+    """A forked child of the notebook has no engines: they belong to its parent."""
+    global _current, _lock
+    _current = None
     _lock = threading.RLock()
 
 
@@ -31,139 +31,146 @@ os.register_at_fork(after_in_child=_forget_in_fork)
 
 
 def start(n, launcher=None, profile=None):
-    """Start `n` engines, or return those that run; one line says which.
+    """Start `n` engines, or return the running ones; one line says which.
 
-    n: how many. launcher: "mpi" makes them the ranks of an MPI program, with the engines' numbers as ranks. profile:
-    the name of an ipyparallel profile, whose own launchers start them (Slurm and other batch systems).
-    With GPUs, engine i sees GPU i modulo their number. The same again returns the running engines, anything else
-    restarts them.
-    Returns a view of all of them: calls block, functions travel by cloudpickle, and `%px` and `%%px` use it.
-    Raises Problem for what makes no sense and for engines that do not start.
+    n: number of engines. launcher: "mpi" makes them the ranks of an MPI program, whose ranks are the engines' numbers.
+    profile: the name of an ipyparallel profile, whose own launchers start the engines (Slurm and other batch systems).
+    With GPUs, engine i sees GPU i modulo their number. The same arguments again return the running engines; other
+    arguments restart them.
+    Returns a view of all engines: calls block, functions travel by cloudpickle, and `%px` and `%%px` use it.
+    Raises Problem for invalid arguments and for engines that do not start.
     """
-    global _engines
-    wish = _checked(n, launcher, profile)
+    global _current
+    spec = _check_arguments(n, launcher, profile)
     with _lock:
         began = time.monotonic()
-        before = _engines
-        if before and before.wish == wish and before.shown and before.is_whole():
-            print(f"{wish} already running.")
+        before = _current
+        if before and before.spec == spec and before.is_in_use and before.is_ready():
+            print(f"{spec} already running.")
             return before.view
-        if not (before and before.wish == wish and before.is_ahead()):
-            engine_set = wish.engine_set()  # a Problem, if there is one, before anything is ended
+        if not (before and before.spec == spec and before.is_prepared()):
+            engine_set = spec.make_engine_set()  # raises a Problem before the old engines are ended
             _end()
-            _engines = Start(wish, engine_set)
-        view = _engines.wait()
-        if not _engines.shown:
-            _engines.shown = True
+            _current = RequestedEngines(spec, engine_set)
+        view = _current.wait()
+        if not _current.is_in_use:
+            _current.is_in_use = True
             _activate(view)
-        print(f"{wish} ready in {time.monotonic() - began:.1f} s{_instead_of(before, _engines)}.")
+        print(f"{spec} ready in {time.monotonic() - began:.1f} s.{_describe_change(before, _current)}")
         return view
 
 
 def prepare(n, launcher=None, profile=None):
-    """Start engines ahead, in the background: `start` with the same arguments has little or nothing to wait for.
+    """Start engines in the background, so that `start` with the same arguments has little or nothing to wait for.
 
-    Says nothing and returns at once. Engines that a cell has already shown are left as they are; what fails here is
-    tried again by `start`, which says what is wrong. Raises Problem for arguments that make no sense.
+    Prints nothing and returns at once. Engines that a cell already uses stay as they are. `start` repeats what fails
+    here, and reports it. Raises Problem for invalid arguments.
     """
-    global _engines
-    wish = _checked(n, launcher, profile)
+    global _current
+    spec = _check_arguments(n, launcher, profile)
     with _lock:
-        if _engines and (_engines.shown or (_engines.wish == wish and _engines.is_ahead())):
+        if _current and (_current.is_in_use or (_current.spec == spec and _current.is_prepared())):
             return
-        before, _engines = _engines, Start(wish, wish.engine_set())
+        before, _current = _current, RequestedEngines(spec, spec.make_engine_set())
     if before:
         threading.Thread(target=before.end, name="engines end", daemon=True).start()
 
 
 def running():
-    """The view of the engines that run, None where there are none; waits for those that are being prepared."""
+    """Return the view of the running engines, None if there are none; waits for engines that are being prepared."""
     with _lock:
-        if _engines is None:
+        if _current is None:
             return None
         try:
-            return _engines.wait()
+            return _current.wait()
         except Problem:
             return None
 
 
 def stop():
-    """End the engines, if any run, with everything that they started; one line says so."""
+    """End the engines, if any are running, and everything that they started; one line says so."""
     with _lock:
         before = _end()
-    print(f"{before.wish} stopped." if before else "No engines are running.")
+    print(f"{before.spec} stopped." if before else "No engines are running.")
 
 
 def _end():
-    """End the engines quietly; returns the Start that they came from, or None."""
-    global _engines
-    before, _engines = _engines, None
+    """End the engines without output; returns the RequestedEngines that ended, or None."""
+    global _current
+    before, _current = _current, None
     if before:
         before.end()
     return before
 
 
 @dataclass(frozen=True)
-class Wish:
-    """What was asked for; its text is how many of what."""
+class EngineSpec:
+    """How many engines of which kind; its text is "4 engines", "4 MPI ranks" and the like."""
 
     n: int
     launcher: str | None
     profile: str | None
 
     def __str__(self):
-        kind = "MPI rank" if self.launcher else "engine"
-        counted = f"1 {kind}" if self.n == 1 else f"{self.n} {kind}s"
+        noun = "MPI rank" if self.launcher else "engine"
+        counted = f"1 {noun}" if self.n == 1 else f"{self.n} {noun}s"
         return f"{counted} of the profile {self.profile!r}" if self.profile else counted
 
-    def engine_set(self):
-        from course.engines.sets import Local, Mpi, Profile
-
+    def make_engine_set(self):
+        """Return a new engine set, not started. Raises Problem where this machine cannot have it."""
         if self.profile:
-            return Profile(self.n, self.profile)
-        return Mpi(self.n) if self.launcher else Local(self.n)
+            from course.engines.profile_engines import ProfileEngines
+
+            return ProfileEngines(self.n, self.profile)
+        if self.launcher:
+            from course.engines.mpi_engines import MpiEngines
+
+            return MpiEngines(self.n)
+        from course.engines.forked_engines import ForkedEngines
+
+        return ForkedEngines(self.n)
 
 
-class Start:
-    """Engines from the moment they are asked for: they start in a thread of their own, so an interrupt breaks nothing.
+class RequestedEngines:
+    """Engines from the request until their end. They start in a thread, so that an interrupt breaks nothing.
 
-    wish: the Wish. engine_set: what it means, not started yet. view: an `Engines`, once they run. shown: whether a cell
-    has got them.
+    spec: the EngineSpec. engine_set: the set that it describes, not started. view: an `EnginesView`, once the engines
+    are ready. is_in_use: whether a cell has received the view.
     """
 
-    def __init__(self, wish, engine_set):
-        self.wish = wish
+    def __init__(self, spec, engine_set):
+        self.spec = spec
         self.view = None
-        self.shown = False
+        self.is_in_use = False
         self._set = engine_set
         self._problem = None
         self._thread = threading.Thread(target=self._run, name="engines start", daemon=True)
         self._thread.start()
 
     def wait(self):
-        """The view, once all engines answer; raises Problem if they do not start."""
+        """Return the view, once all engines answer; raises Problem if they do not start."""
         while self._thread.is_alive():
             self._thread.join(1)
         if self._problem:
             raise self._problem
         return self.view
 
-    def is_ahead(self):
-        """Whether these engines are starting, or wait ready for the first cell to use them."""
-        return self._thread.is_alive() or (not self.shown and self.is_whole())
+    def is_prepared(self):
+        """Return whether these engines are starting, or are ready for the first cell to use them."""
+        return self._thread.is_alive() or (not self.is_in_use and self.is_ready())
 
-    def is_whole(self):
-        """Whether all engines run, or will in a moment."""
+    def is_ready(self):
+        """Return whether all engines can be used, after waiting for those that are being replaced."""
         if self.view is None:
             return False
         try:
-            self.view.until_whole()
+            self.view.wait_until_ready()
         except Problem:
             return False
         return True
 
     def end(self):
-        """End the engines, also those that are still starting."""
+        """End the engines, including those that are still starting."""
         self._set.stop()
         self._thread.join()
         self._set.stop()  # what was started in the last moment
@@ -171,33 +178,36 @@ class Start:
     def _run(self):
         try:
             self._set.start()
-            from course.engines.view import Engines
+            from course.engines.view import EnginesView
 
-            self.view = Engines(self._set)
+            self.view = EnginesView(self._set)
         except Problem as problem:
             self._problem = problem
         except Exception as error:
-            said = self._set.last_words()
-            self._problem = Problem(f"{self.wish} did not start: {error}" + (f"\n{said}" if said else ""))
+            logs = self._set.read_logs()
+            self._problem = Problem(f"{self.spec} did not start: {error}" + (f"\n{logs}" if logs else ""))
         if self._problem:
             self._set.stop()
 
 
-def _checked(n, launcher, profile):
-    """The Wish; raises Problem where it makes no sense."""
+def _check_arguments(n, launcher, profile):
+    """Return the EngineSpec; raises Problem for invalid arguments."""
     try:
         number = operator.index(n)
     except TypeError:
         number = None
-    if number is None or isinstance(n, bool) or not 1 <= number <= MOST:
-        raise Problem(f"cluster.start takes a whole number of engines from 1 to {MOST}, not {n!r}.")
+    if number is None or isinstance(n, bool) or not 1 <= number <= MAX_ENGINES:
+        raise Problem(f"cluster.start takes a whole number of engines from 1 to {MAX_ENGINES}, not {n!r}.")
     if launcher not in (None, "mpi"):
-        raise Problem(f'launcher={launcher!r}: there is "mpi"; for a batch system give the name of a profile.')
+        raise Problem(
+            f'There is no launcher={launcher!r}. Use launcher="mpi", or for a batch system profile="NAME", the name of '
+            "an ipyparallel profile."
+        )
     if profile is not None and not (isinstance(profile, str) and profile):
-        raise Problem(f"profile={profile!r}: it is the name of an ipyparallel profile.")
+        raise Problem(f"profile={profile!r} is not the name of an ipyparallel profile.")
     if launcher and profile:
         raise Problem("cluster.start takes a launcher or a profile, not both: a profile has its own launchers.")
-    return Wish(number, launcher, profile)
+    return EngineSpec(number, launcher, profile)
 
 
 def _activate(view):
@@ -206,10 +216,10 @@ def _activate(view):
         view.activate()
 
 
-def _instead_of(before, now):
-    """What the line about new engines adds about those that ran before."""
-    if before is None or before is now or not before.shown:
+def _describe_change(before, now):
+    """Return the sentences about the engines that were in use before, to follow the line about the new engines."""
+    if before is None or before is now or not before.is_in_use:
         return ""
-    if before.wish == now.wish:
-        return ", restarted because they could not go on: what the engines knew is gone"
-    return f", in place of {before.wish}: what the engines knew is gone"
+    if before.spec == now.spec:
+        return " The previous engines had failed. Their variables are gone."
+    return f" They replace {before.spec}, whose variables are gone."

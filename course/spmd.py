@@ -161,8 +161,8 @@ def _on_engines(carrier, function, args, kwargs, seconds, faults):
         )
     if carrier == "mpi" and engines.launcher != "mpi":
         raise Problem(f'carrier="mpi" needs engines that are MPI ranks: cluster.start({len(args)}, launcher="mpi").')
-    engines.until_whole()
-    for loss in engines.losses():
+    engines.wait_until_ready()
+    for loss in engines.take_losses():
         print(f"{loss.text} It was started anew before this run; what it knew is gone.")
     targets = horovod.targets(engines, len(args)) if carrier == "horovod" else range(len(args))
     return Watch(engines, targets, carrier, function, args, kwargs, faults).run(seconds)

@@ -18,7 +18,7 @@ import time
 import psutil
 from jupyter_client.manager import start_new_kernel
 
-from course.engines.supervision import Supervisor
+from course.engines.supervision import SupervisorClient
 
 PAIRS = 5
 LOST = 5
@@ -79,7 +79,7 @@ for number in range({lost}):
     pid = engines.apply_sync(os.getpid)[number % 4]
     start = time.monotonic()
     os.kill(pid, signal.SIGKILL)
-    while not engines.losses():
+    while not engines.take_losses():
         time.sleep(0.001)
     assert pid not in engines.apply_sync(os.getpid)
     print("answer", time.monotonic() - start)
@@ -114,7 +114,7 @@ def seconds(way):
 
 def answers(program):
     """The numbers that a program, run in a fresh process, prints as its answers; [] if it failed."""
-    supervisor = Supervisor()  # ends what ipyparallel leaves behind, and removes its files
+    supervisor = SupervisorClient()  # ends what ipyparallel leaves behind, and removes its files
     try:
         output = supervisor.directory / "output"
         env = os.environ | {"IPYTHONDIR": str(supervisor.directory / "plain")}

@@ -1,4 +1,7 @@
-"""A notebook's kernel with engines, for the tests, and what to wait for until it is gone."""
+"""A notebook's kernel with engines, for the tests, and helpers that wait until its processes have ended.
+
+Starts kernels and ends them; writes to the folders that it is given and to temporary ones.
+"""
 
 import os
 import shutil
@@ -9,17 +12,19 @@ from pathlib import Path
 import psutil
 from jupyter_client.manager import KernelManager
 
-PATIENCE = 60  # seconds; on a machine that does nothing else, all waiting ends after one or two
+PATIENCE = 60  # seconds; on a machine that does nothing else, every wait ends after one or two
 
 
-def wait_until(true, what):
+def wait_until(condition, failure):
+    """Wait until `condition()` is true; after PATIENCE fail with the message `failure`."""
     deadline = time.monotonic() + PATIENCE
-    while not true():
-        assert time.monotonic() < deadline, what
+    while not condition():
+        assert time.monotonic() < deadline, failure
         time.sleep(0.02)
 
 
 def is_running(process):
+    """Return whether a psutil.Process still runs; a zombie does not."""
     try:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
@@ -27,22 +32,22 @@ def is_running(process):
 
 
 def spin():
-    """Compute for ever, as Python does."""
+    """Compute forever, in Python."""
     import time
 
     while True:
         time.sleep(0.01)
 
 
-def warm_process(kernel):
-    """The warm process below a kernel: the first that its supervisor started."""
+def prefork_process(kernel):
+    """Return the prefork process below a kernel: the first process that its supervisor started."""
     (supervisor,) = (child for child in kernel.children() if "supervisor.py" in " ".join(child.cmdline()))
-    wait_until(supervisor.children, "it starts nothing")
+    wait_until(supervisor.children, "the supervisor starts no process")
     return min(supervisor.children(), key=lambda child: (child.create_time(), child.pid))
 
 
 class Kernel:
-    """A notebook's kernel whose home is `folder`, with a temporary folder of its own, unless given."""
+    """A notebook's kernel whose home is `folder`, with a temporary folder of its own unless one is given."""
 
     def __init__(self, folder, temporary=None):
         folder.mkdir(exist_ok=True)
@@ -57,10 +62,10 @@ class Kernel:
         self.client.wait_for_ready(timeout=PATIENCE)
 
     def run(self, code):
-        """Run a cell; returns [(message type, text)] of what it shows."""
-        shown = []
+        """Run a cell; returns its output as [(message type or stream, text)]."""
+        output = []
 
-        def show(message):
+        def collect(message):
             content = message["content"]
             text = (
                 content.get("text")
@@ -68,17 +73,17 @@ class Kernel:
                 or "\n".join(content.get("traceback", ()))
             )
             if text:
-                shown.append((content.get("name", message["msg_type"]), text))
+                output.append((content.get("name", message["msg_type"]), text))
 
-        self.client.execute_interactive(code, timeout=PATIENCE, output_hook=show)
-        return shown
+        self.client.execute_interactive(code, timeout=PATIENCE, output_hook=collect)
+        return output
 
     def start_engines(self, n=2):
         self.run(f"from course import cluster\nengines = cluster.start({n})")
         wait_until(lambda: len(self.all_processes()) > n, "no engines")
 
     def make_busy(self):
-        """Each engine computes for ever, deaf to signals, beside a process of its own in a session of its own."""
+        """Let each engine compute forever and ignore signals, beside a process in a session of its own."""
         self.run(
             "def spin():\n"
             "    import signal, subprocess\n"
@@ -96,8 +101,8 @@ class Kernel:
         return self.process.children(recursive=True)
 
     def supervisor(self):
-        (found,) = self.process.children()
-        return found
+        (supervisor,) = self.process.children()
+        return supervisor
 
     def close(self):
         self.client.stop_channels()
@@ -109,5 +114,6 @@ class Kernel:
 
 
 def assert_nothing_is_left(processes, kernel):
+    """Wait until these processes have ended and the kernel's temporary folder has no files of the course."""
     wait_until(lambda: not any(map(is_running, processes)), "processes are left")
     wait_until(lambda: not list(kernel.temporary.glob("course-*")), "files are left")

@@ -82,7 +82,7 @@ class Watch:
         self.secret = secrets.token_bytes(wire.SECRET_BYTES)
         self.name = secrets.token_hex(4)  # of this run's socket files
         self.number = next(_numbers)
-        self.directory = engines.directory if engines.on_this_machine else None
+        self.directory = engines.directory if engines.is_on_this_machine else None
         self.selector = selectors.DefaultSelector()
         self.asked, self.question = None, 0  # what the ranks were asked last: [(rank, version of its wait)]
         self.joining, self.looked_at = None, 0.0  # the ranks that were in `hvd.init()`, and when that was seen
@@ -166,7 +166,7 @@ class Watch:
         self.looked_at = now
         if all(peer.ended is None for peer in self.peers):
             return False
-        joining = [peer.rank for peer in self.active() if hang.joins_horovod(self.engines.stack(peer.engine) or [])]
+        joining = [peer.rank for peer in self.active() if hang.joins_horovod(self.engines.read_stack(peer.engine) or [])]
         before, self.joining = self.joining, joining
         return joining == before == [peer.rank for peer in self.active()]
 
@@ -186,9 +186,9 @@ class Watch:
                 self.hear_one(key.fileobj, said)
         for _, rank, lines in sorted(said):
             print("\n".join(f"[rank {rank}] {line}" for line in lines))
-        for loss in self.engines.losses():
+        for loss in self.engines.take_losses():
             if peer := next((peer for peer in self.peers if peer.engine == loss.rank), None):
-                self.has_died(peer, f"its engine {loss.fate}")
+                self.has_died(peer, f"its engine {loss.ending}")
         for peer in self.peers:
             if peer.broken_at and self.engines.launcher == "mpi" and self.failed_at:
                 self.has_died(peer, "MPI ended it together with the others")
@@ -243,7 +243,7 @@ class Watch:
         if all(peer.connection for peer in self.peers):
             self.has_begun, self.began = True, time.monotonic()
             addresses = [peer.address for peer in self.peers]
-            origin = self.began if self.engines.on_this_machine else None  # other machines have other clocks
+            origin = self.began if self.engines.is_on_this_machine else None  # other machines have other clocks
             for peer in self.peers:
                 peer.say("begin", addresses, self.number, origin, self.faults)
 
@@ -291,7 +291,7 @@ class Watch:
             return hang.State(peer.rank, "waits", pending, peer.begun, now - self.began - since, place)
         if not all(each.has_met for each in self.peers):
             return hang.State(peer.rank, "ready" if peer.connection else "absent")
-        stack = self.engines.stack(peer.engine) or []
+        stack = self.engines.read_stack(peer.engine) or []
         place = next((hang.Place(*frame) for frame in stack if hang.is_theirs(frame[0])), None)
         if library := hang.waits_in_library(stack, self.carrier):
             return hang.State(peer.rank, "alone", place=place, library=library)
@@ -317,7 +317,7 @@ class Watch:
             self.engines.restart([peer.engine for peer in self.peers if peer in deaf or peer.is_cut_off])
         for peer in self.peers:
             peer.say("bye")
-        self.engines.until_whole()
+        self.engines.wait_until_ready()
         if lost:
             print(f"Started anew: {_engines(lost, self.engines)}. What was defined there is gone.")
         late = []
@@ -335,7 +335,7 @@ class Watch:
 
     def interrupt(self, peer):
         """Interrupt a rank that computes. Sent here where that can be: then it comes before our next word to it."""
-        if peer.pid is None or not self.engines.on_this_machine:
+        if peer.pid is None or not self.engines.is_on_this_machine:
             self.engines.interrupt([peer.engine])
         else:
             with contextlib.suppress(ProcessLookupError):

@@ -1,12 +1,15 @@
-"""What the supervisor starts: the warm process, and controllers and engines, forked from it or as programs.
+"""The programs that the supervisor starts: the prefork process, controllers and engines.
 
-A warm process imports what every engine imports first, once, and is forked for each: an engine is there in a fraction
-of a second and shares the memory. Its rules: it imports and never computes (one parallel operation here, and the first
-in every engine hangs), has one thread, touches no GPU, and imports nothing of the student's or of the course. It is
-run by file name, as `warm` with a socket to the supervisor as standard input, or as `controller` or `engine` with
-ipyparallel's arguments; as `rank` it is an engine that mpiexec started.
+The prefork process imports, once, what every engine imports first. The controller and the engines are then forked from
+it, so an engine starts in a fraction of a second and shares the memory of those imports. The process keeps four rules:
+it imports and never computes (after one parallel operation here, the first in every engine would hang), has one thread,
+touches no GPU, and imports no code of the student's or of the course.
 
-One JSON object a message: the supervisor's `fork` requests in, `{"started": KEY, "pid"}` or `{"refused": KEY}` out.
+This file is run by its name, with one of these roles: `prefork`, with a socket to the supervisor as standard input;
+`controller` or `engine`, with ipyparallel's arguments; `rank`, an engine that mpiexec started.
+
+Messages on the socket are JSON objects. In: the supervisor's `fork` requests. Out: `{"started": KEY, "pid"}` or
+`{"refused": KEY}`.
 """
 
 import faulthandler
@@ -27,7 +30,7 @@ from types import SimpleNamespace
 supervisor = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("supervisor.py"))))
 
 IMPORTS = [
-    "ipyparallel.controller.app",  # first, so that the controller comes up while the rest is imported
+    "ipyparallel.controller.app",  # first: the controller starts while the rest is imported
     "ipyparallel.engine.app",
     "ipykernel.debugger",
     "cloudpickle",
@@ -35,12 +38,12 @@ IMPORTS = [
     "torch",
     "torch._dynamo",  # the first optimizer imports it, which takes as long as torch itself
 ]
-if os.environ.get("COURSE_WARM_TORCH") == "no":  # as grading says where no cell of a notebook names it
+if os.environ.get("COURSE_PREFORK_TORCH") == "no":  # set by grading when no cell of the notebook mentions torch
     IMPORTS = [name for name in IMPORTS if not name.startswith("torch")]
 
 
-class Warm:
-    """Imports, and forks what is asked for, until the supervisor ends.
+class Preforker:
+    """Imports, and forks processes on request until the supervisor ends.
 
     connection: the socket to the supervisor.
     """
@@ -48,12 +51,12 @@ class Warm:
     def __init__(self, connection):
         self.connection = connection
         self.supervisor = os.getppid()
-        self.waiting = []  # requests for which not all is imported
+        self.waiting = []  # requests that need imports which are not finished
 
     def serve(self):
         gc.disable()  # imports take a third less time, and pages that no collection touches stay shared
         for name in IMPORTS:
-            with suppress(Exception) if name.startswith("torch") else nullcontext():  # engines do without torch
+            with suppress(Exception) if name.startswith("torch") else nullcontext():  # engines work without torch
                 importlib.import_module(name)
             self.receive(socket.MSG_DONTWAIT)
             self.fork_all("controller")
@@ -62,7 +65,7 @@ class Warm:
             self.receive()
 
     def receive(self, *flags):
-        """Take a request, or with MSG_DONTWAIT all that have come."""
+        """Receive one request, or with MSG_DONTWAIT all that have arrived."""
         with suppress(BlockingIOError):
             while True:
                 message = self.connection.recv(1 << 20, *flags)
@@ -73,21 +76,21 @@ class Warm:
                     return
 
     def fork_all(self, *roles):
-        """Fork what waits for one of these roles."""
+        """Fork the waiting requests for one of these roles."""
         for request in [each for each in self.waiting if each["fork"][0] in roles]:
             self.waiting.remove(request)
             self.fork(request)
 
     def fork(self, request):
-        """Fork a process whose parent is the supervisor: that of the one in the middle, which ends at once."""
+        """Fork a process whose parent becomes the supervisor, because the intermediate process exits immediately."""
         gc.freeze()
-        middle = self.forked(request)
+        middle = self.try_to_fork(request)
         if middle:
             os.waitpid(middle, 0)
         elif middle == 0:
             middle = os.getpid()
-            if pid := self.forked(request):
-                self.tell(started=request["key"], pid=pid)
+            if pid := self.try_to_fork(request):
+                self.send(started=request["key"], pid=pid)
             if pid != 0:
                 os._exit(0)
             while os.getppid() == middle:
@@ -95,49 +98,49 @@ class Warm:
             self.connection.close()
             become(request, self.supervisor)
 
-    def forked(self, request):
-        """os.fork, or None, said to the supervisor, where it is refused."""
+    def try_to_fork(self, request):
+        """Return os.fork(), or None, with a message to the supervisor, where the system refuses."""
         try:
             return os.fork()
         except OSError:
-            self.tell(refused=request["key"])
+            self.send(refused=request["key"])
             return None
 
-    def tell(self, **message):
+    def send(self, **message):
         self.connection.send(json.dumps(message).encode())
 
 
 def become(request, parent):
-    """Be what was asked for; does not return."""
+    """Turn a process just forked into the requested one; does not return."""
     supervisor.settle(parent, request["cwd"], request["output"])
     os.environ.clear()
     os.environ.update(request["env"])
     if "numpy" in sys.modules:
-        sys.modules["numpy"].random.seed()  # Python's own generator sees to itself
+        sys.modules["numpy"].random.seed()  # Python reseeds its own generator
     gc.enable()
     role, *arguments = request["fork"]
     ROLES[role](arguments)
     sys.exit()
 
 
-def controller(arguments):
-    """Be ipyparallel's controller, whose helper processes die with it however it ends (Linux)."""
+def run_controller(arguments):
+    """Run ipyparallel's controller, whose helper processes die with it however it ends (Linux)."""
     from ipyparallel.controller import app
 
     forker = None
 
-    def before():
+    def note_forker():
         nonlocal forker
         forker = os.getpid()
 
-    os.register_at_fork(before=before, after_in_child=lambda: supervisor.die_with(forker))
+    os.register_at_fork(before=note_forker, after_in_child=lambda: supervisor.die_with(forker))
     app.main(arguments)
 
 
-def engine(arguments):
-    """Be an ipyparallel engine; the first argument is its rank."""
+def run_engine(arguments):
+    """Run an ipyparallel engine; the first argument is its rank."""
     rank, *arguments = arguments
-    see_one_gpu(int(rank))
+    select_gpu(int(rank))
     register_stack(rank)
 
     from ipykernel import kernelbase
@@ -149,51 +152,54 @@ def engine(arguments):
     app.main([f"--IPEngine.id={rank}", *arguments])
 
 
-def rank(arguments):
-    """Be an MPI rank: an engine, and beside it this process, which notes how that ended and then ends mpiexec.
+def run_rank(arguments):
+    """Run an MPI rank: an engine, and beside it this process, which records how the engine ended and kills mpiexec.
 
-    MPI cannot go on without a rank; so all end at once, and what is noted is who was the first.
+    MPI cannot go on without a rank, so all ranks end together. The record shows which one ended first.
     """
     rank = os.environ.get("OMPI_COMM_WORLD_RANK") or os.environ["PMI_RANK"]
-    launcher, beside = os.getppid(), os.getpid()
+    launcher, recorder = os.getppid(), os.getpid()
     supervisor.die_with(launcher)
     pid = os.fork()
     if not pid:
-        supervisor.die_with(beside)
-        engine([rank, "--mpi", *arguments])
+        supervisor.die_with(recorder)
+        run_engine([rank, "--mpi", *arguments])
         return
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    note = Path(os.environ[supervisor.MARK], f"ended-{rank}")
-    (unfinished := note.with_name(f".{note.name}")).write_text(str(status))
-    unfinished.rename(note)  # at once: it may be read at any moment, and this process killed
+    record = Path(os.environ[supervisor.MARK], f"ended-{rank}")
+    (unfinished := record.with_name(f".{record.name}")).write_text(str(status))
+    unfinished.rename(record)  # by hand: `write_whole` belongs to the course, which an engine must not import
     os.kill(launcher, signal.SIGKILL)
 
 
 def interrupt(_number, frame):
-    """Raise KeyboardInterrupt in what the student's code does, and nowhere else: there the answer would be lost."""
+    """Raise KeyboardInterrupt inside the student's code, and nowhere else: elsewhere the engine's answer would be lost.
+
+    _number: of the signal. frame: the interrupted one.
+    """
     from ipyparallel.engine.kernel import IPythonParallelKernel
     from IPython.core.interactiveshell import InteractiveShell
 
     runs_code = IPythonParallelKernel.do_apply.__code__, InteractiveShell.run_code.__code__
-    called = None
+    callee = None
     while frame and frame.f_code not in runs_code:
-        called, frame = frame, frame.f_back
-    if frame and called and called.f_code.co_name == "<module>":
+        callee, frame = frame, frame.f_back
+    if frame and callee and callee.f_code.co_name == "<module>":
         raise KeyboardInterrupt
 
 
-def see_one_gpu(rank):
-    """Of the GPUs that the environment lists, see that of this rank, modulo their number."""
+def select_gpu(rank):
+    """Let this engine see one of the GPUs that the environment lists: number `rank` modulo how many there are."""
     if gpus := os.environ.get("CUDA_VISIBLE_DEVICES"):
         each = gpus.split(",")
         os.environ["CUDA_VISIBLE_DEVICES"] = each[rank % len(each)]
 
 
 def register_stack(rank):
-    """On SIGUSR1 write every thread's stack to a file of the engines' directory, whatever the engine is doing.
+    """Make SIGUSR1 write every thread's stack to a file in the engines' directory, whatever the engine is doing.
 
-    Its first line has the pid, the main thread as faulthandler will name it, and the file and function that end its
-    stack.
+    The file's first line has the pid, the main thread as faulthandler names it, and the file and function of the
+    outermost frame of the main thread's stack.
     """
     outermost = sys._getframe()
     while outermost.f_back:
@@ -205,11 +211,11 @@ def register_stack(rank):
     faulthandler.register(signal.SIGUSR1, file=file, all_threads=True, chain=False)
 
 
-ROLES = {"controller": controller, "engine": engine, "rank": rank}
+ROLES = {"controller": run_controller, "engine": run_engine, "rank": run_rank}
 
 if __name__ == "__main__":
     role, *arguments = sys.argv[1:]
-    if role == "warm":
-        Warm(socket.socket(fileno=os.dup(0))).serve()
+    if role == "prefork":
+        Preforker(socket.socket(fileno=os.dup(0))).serve()
     else:
         ROLES[role](arguments)

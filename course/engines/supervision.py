@@ -1,7 +1,7 @@
-"""The notebook's end of the supervisor (`course/supervisor.py`): start processes that never outlive the notebook.
+"""The notebook's end of the supervisor (`course/engines/supervisor.py`): starts processes that never outlive it.
 
 Imports the standard library only, so that the supervisor is at work while ipyparallel is still being imported. Starts
-one supervisor a set of engines, talks to it, and touches nothing else.
+one supervisor per engine set, exchanges messages with it, and touches nothing else.
 """
 
 import itertools
@@ -23,59 +23,59 @@ from course.engines import supervisor
 
 SECONDS_TO_ANSWER = 60  # a supervisor answers in milliseconds; a machine that swaps takes longer
 
-_open = weakref.WeakSet()  # supervisors of this process
+_clients = weakref.WeakSet()  # the open SupervisorClients of this process
 
 
-class Supervisor:
-    """A supervising process and the kernel's end of the socket to it; it ends at `close` or with the kernel.
+class SupervisorClient:
+    """A supervisor process and the kernel's end of the socket to it. It ends at `close` or with the kernel.
 
-    warm: whether it keeps a warm process, from which controller and engines are forked.
-    environment: what the processes get beside what this one has.
-    directory: a Path, where the engines' files go, removed at the end.
+    uses_prefork: whether the supervisor keeps a prefork process, from which controller and engines are forked.
+    environment: variables for the processes, in addition to those of this process.
+    directory: a Path, the directory for the engines' files, which is removed at the end.
     Raises RuntimeError where the process cannot be started.
     """
 
-    def __init__(self, warm=False, environment=None):
+    def __init__(self, uses_prefork=False, environment=None):
         self.children = {}  # pid -> Child
         self._keys = itertools.count()
         self._answers = {}  # key of a request -> Future of its answer
         self._directory = Future()
-        self._last_words = ""
+        self._error = ""
         self._sending = threading.Lock()
         self.connection, theirs = socket.socketpair()
-        _open.add(self)
+        _clients.add(self)
         with theirs:
             self.process = subprocess.Popen(
-                [sys.executable, "-I", "-S", supervisor.__file__, *(["warm"] if warm else [])],
+                [sys.executable, "-I", "-S", supervisor.__file__, *(["prefork"] if uses_prefork else [])],
                 stdin=theirs,
-                stdout=subprocess.DEVNULL,  # else whoever waits for the end of our output waits for it too
+                stdout=subprocess.DEVNULL,  # otherwise a reader of our output would wait for the supervisor's end too
                 stderr=subprocess.DEVNULL,
                 env=os.environ | (environment or {}),
-                start_new_session=True,  # else Ctrl-C and the interrupt button would end it
+                start_new_session=True,  # otherwise Ctrl-C and the interrupt button would end it
             )
         threading.Thread(target=self._listen, name="supervisor", daemon=True).start()
         self.directory = Path(self._directory.result(SECONDS_TO_ANSWER))
 
     def start(self, argv, env, output, patience=0):
-        """Start a program in the current directory, its output appended to the file `output`; returns a Child.
+        """Start a program in the current directory and append its output to the file `output`; returns a Child.
 
-        patience: seconds that it gets to clean up, after a SIGTERM, when all ends.
+        patience: seconds that the program has to clean up, after a SIGTERM, when everything ends.
         """
-        return self._ask(start=argv, env=env, cwd=str(Path.cwd()), output=str(output), patience=patience)
+        return self._request(start=argv, env=env, cwd=str(Path.cwd()), output=str(output), patience=patience)
 
     def fork(self, argv, env, output):
-        """Like `start`, for what the warm process can be: `argv` is a role of `course/warm.py` and its arguments.
+        """Like `start`, for a process that can be forked: `argv` is a role of `prefork.py` and its arguments.
 
-        Where there is no warm process, or it fails, the same is started as a program.
+        Where there is no prefork process, or it fails, the same role is started as a program.
         """
-        return self._ask(fork=argv, env=env, cwd=str(Path.cwd()), output=str(output))
+        return self._request(fork=argv, env=env, cwd=str(Path.cwd()), output=str(output))
 
     def signal(self, pid, number):
-        """Send a signal to a process below the supervisor, if it has not ended; returns when it is sent."""
-        self._ask(signal=pid, number=int(number))
+        """Send a signal to a process below the supervisor, unless it has ended; returns when it is sent."""
+        self._request(signal=pid, number=int(number))
 
     def close(self):
-        """End every process that the supervisor started, and it too; returns when they have ended."""
+        """End the supervisor and every process that it started; returns when they have ended."""
         with suppress(OSError):  # it may have ended already
             self.connection.shutdown(socket.SHUT_WR)
         try:
@@ -83,7 +83,7 @@ class Supervisor:
         except subprocess.TimeoutExpired:
             self.process.kill()  # `_clean_up` does the rest
 
-    def _ask(self, **request):
+    def _request(self, **request):
         """Send a request; returns its answer."""
         key = next(self._keys)
         answer = self._answers[key] = Future()
@@ -91,26 +91,26 @@ class Supervisor:
             with self._sending:
                 self.connection.sendall(json.dumps(request | {"key": key}).encode() + b"\n")
         except OSError:
-            raise self._ended() from None
+            raise self._make_error() from None
         try:
             return answer.result(SECONDS_TO_ANSWER)
         finally:
             del self._answers[key]
 
     def _listen(self):
-        """Take what the supervisor says until it ends; then nothing that it started may be left."""
+        """Handle the supervisor's messages until it ends, then remove whatever it left."""
         pending = b""
         try:
             while received := self.connection.recv(65536):
                 *lines, pending = (pending + received).split(b"\n")
                 for line in lines:
-                    self._hear(json.loads(line))
+                    self._handle(json.loads(line))
         except OSError:
             pass
         self.process.wait()
         self._clean_up()
 
-    def _hear(self, message):
+    def _handle(self, message):
         if "directory" in message:
             self._directory.set_result(message["directory"])
         elif "started" in message:
@@ -121,12 +121,12 @@ class Supervisor:
         elif "ended" in message:
             self.children.pop(message["ended"]).end(message["status"])
         else:
-            self._last_words = message["failed"]
+            self._error = message["failed"]
 
     def _clean_up(self):
-        """Do what the supervisor could not, if it was killed, and wake whoever waits for its answer."""
+        """Do what a supervisor that was killed could not do, and wake every thread that waits for an answer."""
         if not self._directory.done():
-            self._directory.set_exception(self._ended())
+            self._directory.set_exception(self._make_error())
             return
         if self.process.returncode:
             _kill_all_of(self.directory)
@@ -134,43 +134,43 @@ class Supervisor:
             child.end(-signal.SIGKILL)
         for answer in list(self._answers.values()):
             if not answer.done():
-                answer.set_exception(self._ended())
+                answer.set_exception(self._make_error())
         shutil.rmtree(self.directory, ignore_errors=True)
 
-    def _ended(self):
-        return RuntimeError(f"the supervising process has ended. {self._last_words}")
+    def _make_error(self):
+        return RuntimeError(f"the supervisor process has ended. {self._error}")
 
 
 def _kill_all_of(directory):
-    """Kill the processes that the supervisor of this directory started, and theirs: it is in their environment."""
+    """Kill the processes that the supervisor of this directory started, and theirs: their environment names it."""
     import psutil
 
     deadline = time.monotonic() + SECONDS_TO_ANSWER
     while time.monotonic() < deadline:
-        found = False
+        is_any_left = False
         for process in psutil.process_iter():
             with suppress(psutil.Error):
                 if process.environ().get(supervisor.MARK) == str(directory):
-                    found = True
+                    is_any_left = True
                     process.kill()
-        if not found:
+        if not is_any_left:
             return
         time.sleep(0.01)
 
 
-def _forget_in_fork():
-    """A forked child must not hold the engines' sockets: it could outlive the notebook."""
-    for handle in _open:
-        handle.connection.close()
+def _close_in_fork():
+    """A forked child must not hold the sockets to supervisors: it could outlive the notebook."""
+    for client in _clients:
+        client.connection.close()
 
 
-os.register_at_fork(after_in_child=_forget_in_fork)
+os.register_at_fork(after_in_child=_close_in_fork)
 
 
 class Child:
     """One process that the supervisor started.
 
-    forked: whether it was forked from the warm process.
+    forked: whether it was forked from the prefork process.
     """
 
     def __init__(self, pid, forked):
@@ -179,16 +179,16 @@ class Child:
         self._status = Future()
 
     def end(self, status):
-        """Note that it has ended."""
+        """Record the exit status of a process that has ended."""
         self._status.set_result(status)
 
     def when_ended(self, function):
-        """Call `function(status)` once it has ended, in another thread; it must not ask the supervisor anything."""
+        """Call `function(status)` once the process has ended, in another thread; it must send no request."""
         self._status.add_done_callback(lambda status: function(status.result()))
 
     def is_running(self):
         return not self._status.done()
 
     def wait(self, timeout=None):
-        """Its exit status, as in `subprocess`; raises TimeoutError."""
+        """Return its exit status, as in `subprocess`. timeout: seconds; raises TimeoutError after them."""
         return self._status.result(timeout)

@@ -32,7 +32,7 @@ start = time.monotonic()
 from course import cluster
 engines = cluster.start(2)
 assert engines.apply_sync(lambda: 42) == [42, 42]
-print(time.monotonic() - start, "forked" if engines.forked else "plain")
+print(time.monotonic() - start, "forked" if engines.are_forked else "plain")
 """
 CARRIERS = {
     "simulated": "simulated ranks",

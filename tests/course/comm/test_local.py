@@ -94,7 +94,7 @@ def test_a_rank_that_prints_without_end_fills_nothing_and_is_stopped(engines, ca
 @pytest.mark.parametrize(
     ("end", "words"),
     [
-        (lambda: os._exit(3), "exit status 3"),
+        (lambda: os._exit(3), "exited with status 3"),
         (lambda: os.kill(os.getpid(), signal.SIGKILL), "SIGKILL"),
         (lambda: ctypes.string_at(0), "SIGSEGV"),
     ],
@@ -148,7 +148,7 @@ def test_no_rank_begins_before_all_have_met(engines, carrier):
 def test_a_rank_that_dies_while_others_wait_for_all_to_meet_is_the_cause_and_is_back(engines, carrier):
     engines.client[3].apply_sync(after_meeting, carrier, lambda kind: os._exit(3))
     failed = failure(lambda comm: comm.rank, ranks=4, carrier=carrier)
-    assert failed.report.cause.startswith("Rank 3 died: ") and "exit status 3" in failed.report.cause
+    assert failed.report.cause.startswith("Rank 3 died: ") and "exited with status 3" in failed.report.cause
     assert failed.report.lines[0] == "rank 0 could go on", failed.report.lines
     assert_usable()
 
@@ -326,7 +326,7 @@ def test_ranks_on_several_machines_are_joined_by_tcp(engines, carrier):
     class Elsewhere:
         """The engines, as a batch system's: files of one machine are not there on another."""
 
-        on_this_machine = False
+        is_on_this_machine = False
 
         def __getattr__(self, name):
             return getattr(engines, name)

@@ -11,7 +11,7 @@ from IPython import get_ipython
 
 from autograder.testing.kernels import PATIENCE, Kernel, assert_nothing_is_left, is_running, spin, wait_until
 from course import cluster
-from course.engines.supervision import Supervisor
+from course.engines.supervision import SupervisorClient
 from course.errors import Problem
 
 
@@ -78,7 +78,7 @@ def test_another_number_restarts_the_engines_and_says_so_and_stop_ends_them(caps
     one = cluster.start(1)
     said, errors = capsys.readouterr()
     assert said.startswith("1 engine ready in ")
-    assert said.endswith("in place of 3 engines: what the engines knew is gone.\n")
+    assert said.endswith(" They replace 3 engines, whose variables are gone.\n")
     assert not errors
     assert one.apply_sync(lambda: 1) == [1]
     assert not any(map(is_running, before))
@@ -93,10 +93,10 @@ def test_another_number_restarts_the_engines_and_says_so_and_stop_ends_them(caps
 
 
 def test_engines_that_the_client_did_not_hear_of_in_time_are_known_all_the_same(monkeypatch):
-    from course.engines.view import Client
+    from course.engines.ipyparallel_private import EnginesClient
 
     cluster.stop()
-    monkeypatch.setattr(Client, "_register_engine", lambda *_: None)
+    monkeypatch.setattr(EnginesClient, "_register_engine", lambda *_: None)
     assert cluster.start(2).apply_sync(lambda: 1) == [1, 1]
     cluster.stop()
 
@@ -119,9 +119,12 @@ def test_what_a_process_that_failed_wrote_is_in_the_problem(monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ({"launcher": "slurm"}, 'launcher=.slurm.: there is "mpi"; for a batch system give the name of a profile.'),
-        ({"profile": "no-such"}, "there is no ipyparallel profile .no-such.: .* makes one."),
-        ({"profile": 7}, "profile=7: it is the name of an ipyparallel profile."),
+        (
+            {"launcher": "slurm"},
+            'There is no launcher=.slurm.. Use launcher="mpi", or for a batch system profile="NAME", .*',
+        ),
+        ({"profile": "no-such"}, "There is no ipyparallel profile .no-such.. .* creates it."),
+        ({"profile": 7}, "profile=7 is not the name of an ipyparallel profile."),
         ({"launcher": "mpi", "profile": "x"}, "cluster.start takes a launcher or a profile, not both: .*"),
     ],
 )
@@ -158,13 +161,15 @@ def test_a_profile_starts_its_own_engines_as_an_instructor_set_them_up(tmp_path,
     engines = cluster.start(2, profile="site")
     assert capsys.readouterr().out.startswith("2 engines of the profile 'site' ready in ")
     assert engines.apply_sync(lambda: os.environ.get("FROM_PROFILE")) == ["yes"] * 2
-    assert not engines.on_this_machine
-    assert engines.stack(0) is None
+    assert not engines.is_on_this_machine
+    assert engines.read_stack(0) is None
     threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         engines.apply_sync(spin)
     processes = [process for process in psutil.Process().children(recursive=True) if process not in others]
-    with pytest.raises(Problem, match=r"Engine 0 of the profile 'site' has ended: cluster.start\(2\) starts new ones."):
+    with pytest.raises(
+        Problem, match=r"Engine 0 of the profile 'site' has ended. Run cluster.start\(2\) to start new ones."
+    ):
         engines.apply_sync(lambda: get_ipython().kernel.engine_id or os._exit(3))
     cluster.stop()
     assert not any(map(is_running, processes))
@@ -195,7 +200,7 @@ def test_start_waits_for_what_is_being_prepared_and_takes_no_other_number(capsys
     assert len(cluster.start(2)) == 2
     said = capsys.readouterr().out
     assert said.startswith("2 engines ready in ")
-    assert "in place of" not in said  # nobody has seen those
+    assert "They replace" not in said  # no cell has used those
     assert not any(map(is_running, ahead))
     assert cluster.running().apply_sync(lambda: 1) == [1, 1]
     cluster.stop()
@@ -286,7 +291,7 @@ def test_nothing_is_left_after_the_supervisor_is_killed_and_engines_start_anew(k
     assert_nothing_is_left(processes, kernel)
     shown = kernel.run("engines = cluster.start(2)")
     assert len(shown) == 1, shown
-    assert "restarted because they could not go on" in shown[0][1]
+    assert "The previous engines had failed." in shown[0][1]
 
 
 def test_what_a_supervisor_left_that_was_killed_with_its_kernel_is_removed_by_the_next(kernel, tmp_path):
@@ -336,10 +341,10 @@ def test_two_notebooks_do_not_disturb_each_other(kernel, tmp_path):
 
 
 def test_a_directory_in_use_is_not_removed_however_old_it_is():
-    one = Supervisor()
+    one = SupervisorClient()
     try:
         os.utime(one.directory, (0, 0))
-        Supervisor().close()
+        SupervisorClient().close()
         assert one.directory.exists()
     finally:
         one.close()
@@ -350,7 +355,7 @@ def test_the_engines_directory_has_a_short_path_since_sockets_go_into_it(tmp_pat
     deep = tmp_path / ("x" * 60)
     deep.mkdir()
     monkeypatch.setenv("TMPDIR", str(deep))
-    one = Supervisor()
+    one = SupervisorClient()
     assert len(str(one.directory)) < 70
     one.close()
     assert not one.directory.exists()

@@ -12,18 +12,18 @@ from IPython import get_ipython
 
 from autograder.testing.kernels import PATIENCE, Kernel, is_running, spin, wait_until
 from course import cluster
-from course.engines.view import Interrupted, _frames
-from course.errors import Problem
+from course.engines.stacks import parse_main_stack
+from course.errors import Interrupted, Problem
 
 WAYS = {
-    "os._exit": (lambda: os._exit(3), "ended with exit status 3", 3),
-    "segfault": (lambda: ctypes.string_at(0), "crashed (SIGSEGV: it touched memory that is not its own)", -11),
+    "os._exit": (lambda: os._exit(3), "exited with status 3", 3),
+    "segfault": (lambda: ctypes.string_at(0), "crashed (SIGSEGV: invalid memory access)", -11),
     "kill -9": (
         lambda: os.kill(os.getpid(), signal.SIGKILL),
         "was killed (SIGKILL: out of memory, or killed by hand)",
         -9,
     ),
-    "abort": (os.abort, "crashed (SIGABRT: a library gave up)", -6),
+    "abort": (os.abort, "crashed (SIGABRT: a library aborted the process)", -6),
 }
 
 
@@ -38,8 +38,8 @@ def engines(four):
     """Four engines, each with its number as `me`, and nothing to report."""
     if four._calls:  # a test that failed
         four.restart(range(4))
-    four.until_whole()
-    four.losses()
+    four.wait_until_ready()
+    four.take_losses()
     for rank in range(4):
         four.push({"me": rank}, targets=rank)
     return four
@@ -94,11 +94,11 @@ def test_a_call_during_which_an_engine_dies_ends_with_one_sentence_and_the_engin
     before = engines.apply_sync(os.getpid)
     with pytest.raises(Problem) as problem:
         engines.apply_sync(dies(2, how))
-    assert str(problem.value) == f"The call ended because engine 2 {said}; it is back, with an empty namespace."
+    assert str(problem.value) == f"The call stopped: engine 2 {said}. It has been restarted; its variables are gone."
     after = engines.apply_sync(os.getpid)
     assert [old == new for old, new in zip(before, after, strict=True)] == [True, True, False, True]
     assert engines.apply_sync(known) == [0, 1, None, 3]
-    assert engines.losses() == []
+    assert engines.take_losses() == []
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -107,12 +107,12 @@ def test_those_who_keep_their_hands_off_get_the_losses_and_nobody_is_interrupted
     with engines.hands_off():
         result = engines.apply_async(dies(1, how))
         wait_until(lambda: result._children[1].done(), "the dead engine's part does not end")
-        engines.until_whole()
+        engines.wait_until_ready()
         time.sleep(0.5)  # long enough for an interrupt
         assert not any(child.done() for child in result._children[:1] + result._children[2:])
-        (loss,) = engines.losses()
+        (loss,) = engines.take_losses()
         assert (loss.rank, loss.status, loss.text) == (1, status, f"Engine 1 {said}.")
-        assert engines.losses() == []
+        assert engines.take_losses() == []
         engines.interrupt([0, 2, 3])
     wait_until(result.done, "an interrupt does not arrive")
     assert answers(engines)
@@ -130,7 +130,7 @@ def test_those_who_keep_their_hands_off_get_the_losses_and_nobody_is_interrupted
 )
 def test_every_kind_of_call_says_it(engines, call):
     with pytest.raises(
-        Problem, match=r"ended with exit status 3; (it is back, with an empty name|they are back, with)"
+        Problem, match=r"exited with status 3\. (It has|They have) been restarted; (its|their) variables"
     ):
         call(engines)
     assert answers(engines)
@@ -145,9 +145,9 @@ class Deadly:
 
 def test_an_engine_may_die_twice_and_all_may_die_at_once(engines):
     for _ in range(2):
-        with pytest.raises(Problem, match="engine 0 ended with exit status 1"):
+        with pytest.raises(Problem, match="engine 0 exited with status 1"):
             engines.apply_sync(dies(0, lambda: os._exit(1)))
-    with pytest.raises(Problem, match="engines 0, 1, 2 and 3 ended with exit status 5; they are back, with empty"):
+    with pytest.raises(Problem, match=r"engines 0, 1, 2 and 3 exited with status 5\. They have been restarted; their"):
         engines.apply_sync(lambda: os._exit(5))
     assert answers(engines)
 
@@ -156,8 +156,10 @@ def test_an_engine_that_died_while_idle_is_said_in_one_line_at_the_next_call(eng
     os.kill(engines.apply_sync(os.getpid)[3], signal.SIGKILL)
     wait_until(lambda: engines._losses, "the loss is not noticed")
     assert engines.apply_sync(lambda: 1) == [1] * 4
-    said = "Since the last call engine 3 was killed (SIGKILL: out of memory, or killed by hand); it is back, with an"
-    assert capsys.readouterr().out == f"{said} empty namespace.\n"
+    said = (
+        "Since the last call: engine 3 was killed (SIGKILL: out of memory, or killed by hand). It has been restarted;"
+    )
+    assert capsys.readouterr().out == f"{said} its variables are gone.\n"
     assert engines.apply_sync(lambda: 1) == [1] * 4
     assert capsys.readouterr().out == ""
 
@@ -172,8 +174,8 @@ def test_those_that_do_not_heed_the_interrupt_after_a_loss_are_replaced_too(engi
     with pytest.raises(Problem) as problem:
         engines.apply_sync(run)
     assert str(problem.value) == (
-        "The call ended because engine 1 ended with exit status 3 and engine 3 did not heed the interrupt and was"
-        " killed; they are back, with empty namespaces."
+        "The call stopped: engine 1 exited with status 3 and engine 3 did not respond to the interrupt and was killed."
+        " They have been restarted; their variables are gone."
     )
     assert engines.apply_sync(known) == [0, None, 2, None]
 
@@ -185,7 +187,7 @@ def test_the_interrupt_button_stops_what_an_engine_is_blocked_in(engines, what):
 
     interrupt_after(0.7)
     with pytest.raises(
-        Interrupted, match=r"^Interrupted: (engine 1 did not heed the interrupt and was killed|the eng)"
+        Interrupted, match=r"^Interrupted: (engine 1 did not respond to the interrupt and was killed|the eng)"
     ):
         engines.apply_sync(run)
     assert answers(engines)
@@ -215,7 +217,7 @@ def test_an_engine_that_is_interrupted_at_any_moment_still_answers(engines):
     while not all(each.done() for each in result):
         engines.interrupt(range(4))
     assert answers(engines)
-    assert engines.losses() == []
+    assert engines.take_losses() == []
 
 
 def test_restart_replaces_the_ranks_that_are_named_and_counts_as_no_loss(engines):
@@ -225,7 +227,7 @@ def test_restart_replaces_the_ranks_that_are_named_and_counts_as_no_loss(engines
     after = engines.apply_async(os.getpid)
     wait_until(lambda: busy._children[0].done() and busy._children[2].done(), "what was asked of them does not end")
     engines.restart([1, 3])
-    assert engines.losses() == []
+    assert engines.take_losses() == []
     assert set(before).isdisjoint(engines.apply_sync(os.getpid))
     assert after is not None
 
@@ -234,8 +236,8 @@ def test_restart_replaces_the_ranks_that_are_named_and_counts_as_no_loss(engines
 def test_the_stack_of_an_engine_can_be_seen_whatever_it_is_blocked_in(engines, what):
     result = engines.apply_async(what)
     for rank in (1, 2):
-        wait_until(lambda: what.__name__ in [name for *_, name in engines.stack(rank)], "not in the stack")  # noqa: B023
-    file, line, function = next(frame for frame in engines.stack(2) if frame[2] == what.__name__)
+        wait_until(lambda: what.__name__ in [name for *_, name in engines.read_stack(rank)], "not in the stack")  # noqa: B023
+    file, line, function = next(frame for frame in engines.read_stack(2) if frame[2] == what.__name__)
     assert (file, function) == (__file__, what.__name__)
     assert what.__code__.co_firstlineno < line
     engines.restart(range(4))
@@ -244,11 +246,11 @@ def test_the_stack_of_an_engine_can_be_seen_whatever_it_is_blocked_in(engines, w
 
 def test_a_stack_is_taken_only_when_all_of_it_is_written(engines):
     result = engines.apply_async(blocked_in_c)
-    whole = engines.stack(0)
+    whole = engines.read_stack(0)
     text = (engines.directory / "stack-0").read_text()
     first, _, dump = text.partition("\n")
     _, main, outermost = first.split(maxsplit=2)
-    seen = [_frames(dump[:end].splitlines(), main, outermost) for end in range(len(dump))]
+    seen = [parse_main_stack(dump[:end].splitlines(), main, outermost) for end in range(len(dump))]
     assert [frames for frames in seen if frames not in (None, whole)] == []
     assert seen[0] is None and seen[-1] == whole
     engines.restart(range(4))
@@ -261,10 +263,10 @@ def test_an_engine_that_cannot_start_again_is_given_up_and_said(engines):
     connection.write_text("not JSON")
     try:
         with pytest.raises(
-            Problem, match=r"Engine 2 cannot be brought back \(.*\): cluster.start\(4\) starts new ones."
+            Problem, match=r"Engine 2 could not be replaced: each of 3 .*\. Run cluster.start\(4\) to start new ones."
         ):
             engines.apply_sync(dies(2, lambda: os._exit(3)))
-        with pytest.raises(Problem, match="cannot be brought back"):
+        with pytest.raises(Problem, match="could not be replaced"):
             engines.apply_sync(os.getpid)
     finally:
         connection.write_text(kept)
@@ -272,12 +274,12 @@ def test_an_engine_that_cannot_start_again_is_given_up_and_said(engines):
 
 def test_engines_that_could_not_be_brought_back_are_started_anew(capsys):
     assert answers(cluster.start(4))
-    assert "restarted because they could not go on" in capsys.readouterr().out
+    assert "The previous engines had failed." in capsys.readouterr().out
 
 
 def test_the_last_of_eight_may_die():
     engines = cluster.start(8)
-    with pytest.raises(Problem, match="engine 7 ended with exit status 3"):
+    with pytest.raises(Problem, match="engine 7 exited with status 3"):
         engines.apply_sync(dies(7, lambda: os._exit(3)))
     assert answers(engines)
     cluster.stop()
@@ -294,7 +296,10 @@ def test_px_ends_with_the_same_sentence_and_without_a_traceback(tmp_path):
         assert sorted(shown) == [
             ("display_data", "[stdout:0] here\n"),
             ("display_data", "[stdout:2] here\n"),
-            ("error", "The call ended because engine 1 ended with exit status 4; it is back, with an empty namespace."),
+            (
+                "error",
+                "The call stopped: engine 1 exited with status 4. It has been restarted; its variables are gone.",
+            ),
         ]
         assert not all(map(is_running, dead))
         threading.Timer(1, kernel.manager.interrupt_kernel).start()
@@ -305,7 +310,7 @@ def test_px_ends_with_the_same_sentence_and_without_a_traceback(tmp_path):
             "    except BaseException: pass"
         )
         assert kind == "error"
-        assert text.startswith("Interrupted: engine 2 did not heed the interrupt and was killed; it is back")
+        assert text.startswith("Interrupted: engine 2 did not respond to the interrupt and was killed. It has")
         assert sorted(text for _, text in kernel.run("%px print(1)")) == [f"[stdout:{rank}] 1\n" for rank in range(3)]
     finally:
         kernel.close()

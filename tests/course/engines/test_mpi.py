@@ -40,8 +40,8 @@ def waits_for_rank_1(status):
 
 def test_an_engines_number_is_its_rank_and_they_compute_together(ranks):
     assert ranks.apply_sync(rank_and_sum) == [(rank, rank, 3, 3) for rank in range(3)]
-    assert ranks.on_this_machine
-    assert ranks.stack(2)
+    assert ranks.is_on_this_machine
+    assert ranks.read_stack(2)
 
 
 def test_the_same_again_returns_them_and_they_see_one_gpu_each(ranks, capsys):
@@ -54,8 +54,8 @@ def test_a_rank_that_ends_takes_all_with_it_and_all_are_back(ranks, status):
     with pytest.raises(Problem) as problem:
         ranks.apply_sync(waits_for_rank_1(status))
     assert str(problem.value) == (
-        f"The call ended because engine 1 ended with exit status {status}; under MPI that ends all ranks, and all 3 are"
-        " back, with empty namespaces."
+        f"The call stopped: engine 1 exited with status {status}. Under MPI this ends all ranks. All 3 have been"
+        " restarted; their variables are gone."
     )
     assert ranks.apply_sync(rank_and_sum) == [(rank, rank, 3, 3) for rank in range(3)]
 
@@ -66,7 +66,7 @@ def test_a_rank_that_is_killed_while_idle_is_said_at_the_next_call(ranks, capsys
     assert ranks.apply_sync(rank_and_sum)[0] == (0, 0, 3, 3)
     said = capsys.readouterr().out
     assert said.startswith(
-        "Since the last call engine 2 was killed (SIGKILL: out of memory, or killed by hand); under MPI"
+        "Since the last call: engine 2 was killed (SIGKILL: out of memory, or killed by hand). Under MPI"
     )
 
 
@@ -94,7 +94,7 @@ def test_the_interrupt_button_ends_a_receive_that_waits_for_ever(ranks):
         MPI.COMM_WORLD.recv(source=(MPI.COMM_WORLD.rank + 1) % 3)
 
     threading.Timer(0.7, os.kill, (os.getpid(), signal.SIGINT)).start()
-    with pytest.raises(KeyboardInterrupt, match=r"Interrupted: .* did not heed the interrupt and were killed"):
+    with pytest.raises(KeyboardInterrupt, match=r"Interrupted: .* did not respond to the interrupt and were killed"):
         ranks.apply_sync(run)
     assert ranks.apply_sync(rank_and_sum)[0] == (0, 0, 3, 3)
 
@@ -103,8 +103,10 @@ def test_ranks_that_cannot_be_brought_back_end_the_call_and_it_says_why(ranks, m
     def spoil(group, status):
         raise ValueError("a note that nobody can read")
 
-    monkeypatch.setattr(ranks._set, "_ends", spoil)
-    with pytest.raises(Problem, match=r"\(ValueError: a note that nobody can read\): cluster.start\(3\) starts new"):
+    monkeypatch.setattr(ranks._set, "_find_causes", spoil)
+    with pytest.raises(
+        Problem, match=r"\(ValueError: a note that nobody can read\)\. Run cluster.start\(3\) to start new"
+    ):
         ranks.apply_sync(waits_for_rank_1(3))
     monkeypatch.undo()
     assert cluster.start(3, launcher="mpi").apply_sync(rank_and_sum)[0] == (0, 0, 3, 3)

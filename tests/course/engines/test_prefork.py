@@ -1,4 +1,4 @@
-"""Engines that are forked from one warm process: what that must not break, and what happens where it cannot be had."""
+"""Engines that are forked from one prefork process: what forking must not break, and what happens where it fails."""
 
 import os
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from autograder.testing.kernels import Kernel, assert_nothing_is_left, wait_until, warm_process
+from autograder.testing.kernels import Kernel, assert_nothing_is_left, prefork_process, wait_until
 from course import cluster
 
 
@@ -38,7 +38,7 @@ def first_step():
 
 
 def test_engines_are_forked_and_have_numpy_and_torch(engines):
-    assert engines.forked
+    assert engines.are_forked
     assert engines.apply_sync(first_step) == [(True, True)] * 2
     assert engines.apply_sync(lambda: "tensorflow" in __import__("sys").modules) == [False] * 2
 
@@ -48,9 +48,8 @@ def test_torch_computes_with_several_threads_on_them(engines):
         assert engines.apply_async(multiply, threads).get(60) == [(threads, 400.0**3)] * 2
 
 
-def test_the_warm_process_has_one_thread_and_keeps_the_cores_shared(engines):
-    warm = warm_process(psutil.Process())
-    assert warm.num_threads() == 1
+def test_the_prefork_process_has_one_thread_and_keeps_the_cores_shared(engines):
+    assert prefork_process(psutil.Process()).num_threads() == 1
     share = str(max(1, len(os.sched_getaffinity(0)) // 2))
     assert engines.apply_sync(lambda: os.environ["OMP_NUM_THREADS"]) == [share] * 2
 
@@ -94,13 +93,13 @@ def test_an_engine_imports_from_the_notebooks_folder_and_knows_nothing_of_the_co
     cluster.stop()
 
 
-def test_where_the_warm_process_ends_engines_are_started_as_programs(capsys):
+def test_where_the_prefork_process_ends_engines_are_started_as_programs(capsys):
     cluster.stop()
     cluster.prepare(2)
     wait_until(lambda: any("supervisor.py" in str(each.cmdline()) for each in psutil.Process().children()), "nothing")
-    warm_process(psutil.Process()).kill()
+    prefork_process(psutil.Process()).kill()
     engines = cluster.start(2)
-    assert not engines.forked
+    assert not engines.are_forked
     assert engines.apply_sync(first_step) == [(False, False)] * 2
     engines.restart([1])
     assert engines.apply_sync(lambda: 1) == [1, 1]
@@ -113,17 +112,17 @@ def test_an_environment_whose_torch_is_missing_or_crashes_has_engines_all_the_sa
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     cluster.stop()
     engines = cluster.start(2)
-    assert engines.forked == (torch == "raise ImportError")
+    assert engines.are_forked == (torch == "raise ImportError")
     assert engines.apply_sync(lambda: 1) == [1, 1]
     cluster.stop()
 
 
-def test_nothing_is_left_when_the_warm_process_is_killed_and_then_the_kernel(tmp_path):
+def test_nothing_is_left_when_the_prefork_process_is_killed_and_then_the_kernel(tmp_path):
     kernel = Kernel(tmp_path)
     try:
         kernel.start_engines()
         processes = kernel.all_processes()
-        warm_process(kernel.process).kill()
+        prefork_process(kernel.process).kill()
         assert kernel.run("print(engines.apply_sync(lambda: 1))") == [("stdout", "[1, 1]\n")]
         kernel.process.kill()
         assert_nothing_is_left(processes, kernel)

@@ -163,7 +163,7 @@ def test_an_engine_that_has_died_is_back_and_joins(joined):
         if os.getpid() == pid:
             os._exit(3)
 
-    with pytest.raises(Problem, match="engine 2 ended with exit status 3"):
+    with pytest.raises(Problem, match="engine 2 exited with status 3"):
         joined.apply_sync(die, joined.apply_sync(os.getpid)[2])
     horovod.start(joined)
     assert state_of(joined) == [(0, 3), (1, 3), (2, 3)]
@@ -227,7 +227,7 @@ def test_a_rank_that_raises_or_dies_is_the_cause(joined, how):
         hvd.allreduce(torch.ones(3))
 
     lines = failing(breaks, how=how)
-    cause = {"raises": "Rank 2 raised ZeroDivisionError", "dies": "Rank 2 died: its engine ended with exit status 3"}
+    cause = {"raises": "Rank 2 raised ZeroDivisionError", "dies": "Rank 2 died: its engine exited with status 3"}
     assert lines[0].startswith(cause[how])
     assert lines[1].startswith("  rank 0 waited in a call of Horovod's") and "`hvd.allreduce" in lines[1]
 
@@ -398,6 +398,6 @@ def test_a_rank_of_tensorflows_that_skips_or_dies_ends_the_others(with_tensorflo
     assert lines[0].startswith("Rank 1 has returned, and rank 0 was waiting in a call of Horovod's")
     assert 'of `breaks`: `hvd.allreduce(tf.ones(3), name="second")`)' in lines[1]
     lines = failing(breaks, how="dies")
-    assert lines[0].startswith("Rank 1 died: its engine ended with exit status 3")
+    assert lines[0].startswith("Rank 1 died: its engine exited with status 3")
     assert lines[1].startswith("  rank 0 waited in a call of Horovod's")
     assert run(summed) == [1.0, 1.0]
