@@ -203,7 +203,7 @@ def deaf(comm, x):
     return endless(comm, x)
 
 
-@case("a rank exits", "Rank 2 died", "exit status 3", carriers=ON_ENGINES)
+@case("a rank exits", "Rank 2 died", "exited with status 3", carriers=ON_ENGINES)
 def exits(comm, x):
     if comm.rank == 2:
         os._exit(3)
