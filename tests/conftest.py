@@ -44,12 +44,12 @@ def horovod():
 @pytest.fixture(scope="session")
 def postgres_server():
     """A PostgreSQL server of our own: a function that makes a new database and gives its URL."""
-    from autograder.bench.board import postgresql
+    from autograder.testing.postgres import start_postgresql
     from course.errors import Problem
 
     with contextlib.ExitStack() as stack:
         try:
-            new = stack.enter_context(postgresql("-F"))
+            new = stack.enter_context(start_postgresql("-F"))
         except Problem as problem:
             assert os.environ.get("CI") != "true", problem
             pytest.skip(str(problem))

@@ -11,15 +11,14 @@ from playwright.sync_api import expect, sync_playwright
 
 from autograder.labs import source
 from autograder.testing import browser
-from tests.autograder.conftest import LAB, MINI, Mini
-from tests.autograder.gradebook.test_grade import put, run
+from autograder.testing.mini_lab import LAB, MINI, MiniLab, put, run
 
 
 @pytest.fixture(scope="module")
 def class_(tmp_path_factory):
     """A class with two graded hand-ins, one with a written answer."""
     browser.need_chromium()
-    patch, mini, root = pytest.MonkeyPatch(), Mini(), tmp_path_factory.mktemp("formgrader")
+    patch, mini, root = pytest.MonkeyPatch(), MiniLab(), tmp_path_factory.mktemp("formgrader")
     patch.setattr(source, "SOLUTIONS", MINI)
     put(root / "hand-ins", "ann", mini.hand_in(why="Because every rank has the same sum."))
     put(root / "hand-ins", "bob", mini.hand_in(add="def add(x, y): return x - y", why="No idea."))

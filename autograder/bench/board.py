@@ -13,13 +13,9 @@ refusals too.
 import asyncio
 import collections
 import contextlib
-import io
 import json
 import os
 import random
-import shutil
-import signal
-import socket
 import statistics
 import subprocess
 import sys
@@ -28,36 +24,28 @@ import time
 from pathlib import Path
 
 import numpy as np
-import psutil
 
+from autograder.testing.board_process import CODE, BoardProcess
+from autograder.testing.browser import CHROMIUM, FLAGS
+from autograder.testing.entry_notebooks import make_entry_notebook
+from autograder.testing.maps import make_nearest_mean_map, to_npy
+from autograder.testing.postgres import start_postgresql
 from course.competition import scene
 from course.errors import Problem
 
 GROUPS, WATCHERS, SECONDS, KILLS, SEED = 200, 200, 60, 3, 7
 PER_DAY = 3
-BANDS = 20  # of 200, on which a map of nearest means rests
 MEDIAN, P99 = 100, 1000  # milliseconds
 PATIENCE = 120  # seconds until a server that does not answer counts as failed
 TOLD = 30  # seconds until all pages must know of the last entry
 SCORED = 600  # seconds until the wall must show every group
-CHROMIUM = "/usr/bin/chromium"
-FLAGS = [  # with which it asks nobody but us
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-]  # fmt: skip
-TOML = """name = "Bench"
-code = "bench-code"
-deadline = 2199-01-01T00:00:00
-per_day = {per_day}
-time_zone = "UTC"
-"""
 
 
 def rows():
     """A row a database and way: undisturbed, and killed."""
     for kills in (0, KILLS):
         yield crowd("SQLite", kills=kills)
-    with postgresql() as url:
+    with start_postgresql() as url:
         for kills in (0, KILLS):
             yield crowd("PostgreSQL", url(), kills=kills)
 
@@ -81,7 +69,7 @@ def summary(rows):
 
 def crowd(database, url=None, groups=GROUPS, watchers=WATCHERS, seconds=SECONDS, kills=0, browser=True):
     """A row: one board in a folder of its own, at `url` where given, with all who hand in and watch."""
-    with tempfile.TemporaryDirectory(prefix="board-") as folder, Server(Path(folder), url) as server:
+    with tempfile.TemporaryDirectory(prefix="board-") as folder, BoardProcess(Path(folder), url, PER_DAY) as server:
         settings = {"port": server.port, "groups": groups, "watchers": watchers, "seconds": seconds}
         with clients(settings) as process, wall(server.port) if browser else contextlib.nullcontext() as page:
             if process.stdout.readline() != "ready\n":
@@ -136,108 +124,6 @@ def mark_of(reply):
     return reply.json()["metadata"]["mark"]
 
 
-class Server:
-    """`course board` in a folder, which can be killed and comes back; ended with the block."""
-
-    def __init__(self, folder, url=None):
-        self.folder = folder
-        self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
-        self.database = ["--db", url] if url else []
-        self.started = set()
-        (folder / "board.toml").write_text(TOML.format(per_day=PER_DAY))
-
-    def __enter__(self):
-        self.start()
-        return self
-
-    def __exit__(self, *_):
-        self.end()
-
-    def start(self):
-        """Start it, and wait until it answers."""
-        command = [sys.executable, "-m", "course.command", "board", str(self.folder), "--port", str(self.port)]
-        with (self.folder / "server.log").open("a") as log:
-            self.process = subprocess.Popen(
-                [*command, *self.database], stdout=log, stderr=log, start_new_session=True
-            )  # fmt: skip
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end and self.process.poll() is None:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
-                return
-            time.sleep(0.05)
-        raise Problem(f"the board did not start: {(self.folder / 'server.log').read_text()[-2000:]}")
-
-    def kill_at(self, moment):
-        """Kill it at that moment of the monotonic clock, as a machine does that has no memory left; start it again."""
-        time.sleep(max(0.0, moment - time.monotonic()))
-        self.processes()
-        self.process.kill()
-        self.process.wait()
-        self.start()
-
-    def processes(self):
-        """Those that belong to it now, and did before."""
-        with contextlib.suppress(psutil.Error):
-            self.started |= set(psutil.Process(self.process.pid).children(recursive=True))
-        return self.started
-
-    def end(self):
-        """End it; returns what was left of it, and of those killed before, a list of processes."""
-        self.processes()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.send_signal(signal.SIGINT)
-            self.process.wait(30)
-        self.process.kill()
-        _, left = psutil.wait_procs(self.started, timeout=10)
-        for process in left:
-            with contextlib.suppress(psutil.Error):
-                process.kill()
-        return left
-
-    def instructor(self):
-        """The instructor's token."""
-        return (self.folder / "instructor-token").read_text().strip()
-
-
-def free_port():
-    """A port on which nobody listens just now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-@contextlib.contextmanager
-def postgresql(*options):
-    """A PostgreSQL server of our own, with these options: a function that makes a new database and gives its URL.
-
-    Raises Problem where it is not installed.
-    """
-    tools = next(iter(sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)), None)
-    if tools is None:
-        raise Problem("PostgreSQL is not installed: install Debian's package postgresql.")
-    user = {"user": "postgres"} if os.geteuid() == 0 else {}  # it does not run as root
-    folder = Path(subprocess.check_output(["mktemp", "-d"], text=True, **user).strip())
-
-    def tool(name, *arguments):
-        subprocess.run([tools / name, *arguments], cwd="/", check=True, stdout=subprocess.DEVNULL, **user)
-
-    def new():
-        name = f"board{next(numbers)}"
-        tool("createdb", "-h", folder, "-U", "class", name)
-        return f"postgresql+psycopg://class@/{name}?host={folder}"
-
-    numbers = iter(range(1000))
-    tool("initdb", "-D", folder / "data", "-A", "trust", "-U", "class", "-N")
-    options = f"-k {folder} -c listen_addresses='' {' '.join(options)}"
-    tool("pg_ctl", "-D", folder / "data", "-o", options, "-l", folder / "log", "-w", "start")
-    try:
-        yield new
-    finally:
-        tool("pg_ctl", "-D", folder / "data", "-m", "fast", "-w", "stop")
-        shutil.rmtree(folder)
-
-
 @contextlib.contextmanager
 def wall(port):
     """The board's first page in a real browser."""
@@ -276,17 +162,6 @@ def clients(settings):
             process.kill()
 
 
-def label_map(split, rng):
-    """A map by the nearest of the classes' mean spectra, in a few bands and from half of the training pixels."""
-    cube, truth = scene.load()
-    labels = scene.split(split).labels(truth)
-    labels = np.where(rng.random(labels.shape) < 0.5, labels, 0)
-    spectra = cube[..., rng.choice(cube.shape[2], BANDS, replace=False)].astype(np.float32)
-    known = np.unique(labels[labels > 0])
-    means = np.stack([spectra[labels == c].mean(axis=0) for c in known])
-    return known[(-2 * spectra @ means.T + (means**2).sum(axis=1)).argmin(axis=2)].astype(np.uint8)
-
-
 class Clients:
     """Groups that hand in and pages that watch, at the board on a port of this machine."""
 
@@ -323,15 +198,13 @@ class Clients:
 
     async def join(self, group):
         """Let a group join, and prepare one request more than it may send."""
-        from autograder.bench import competition
-
-        reply = await self.http.post("/api/groups", json={"name": group["name"], "code": "bench-code"})
+        reply = await self.http.post("/api/groups", json={"name": group["name"], "code": CODE})
         group["token"] = reply.raise_for_status().json()["token"]
-        notebook, requests = competition.notebook("nearest_mean"), []
+        notebook, requests = make_entry_notebook("nearest_mean"), []
         for number in range(PER_DAY + 1):
             mark = notebook.metadata["mark"] = f"{group['name']}, {number}"
             rng = np.random.default_rng([SEED, int(group["name"][-3:]), number])
-            files = {split: (f"{split}.npy", saved(label_map(split, rng))) for split in scene.SPLITS}
+            files = {split: (f"{split}.npy", to_npy(make_nearest_mean_map(split, rng))) for split in scene.SPLITS}
             files["notebook"] = ("09-competition.ipynb", json.dumps(notebook).encode())
             headers = {"Authorization": f"Bearer {group['token']}", "Idempotency-Key": mark.replace(" ", "-")}
             request = self.http.build_request("POST", "/api/entries", files=files, headers=headers)
@@ -380,13 +253,6 @@ class Clients:
                         self.count["events"] += 1
                 writer.close()
             await asyncio.sleep(self.rng.uniform(0.2, 1))
-
-
-def saved(array):
-    """An array as np.save writes it."""
-    file = io.BytesIO()
-    np.save(file, array)
-    return file.getvalue()
 
 
 if __name__ == "__main__":

@@ -13,19 +13,19 @@ import psutil
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from autograder.bench import competition
 from autograder.competition import verify
 from autograder.examination import sandbox
 from autograder.intake import tidy
 from autograder.labs import build
+from autograder.testing.entry_notebooks import load_entries, make_entry_notebook
 from course.competition import scene
 from course.errors import Problem
 
 CUBE, TRUTH = scene.load()
-ENTRIES = competition.entries()
+ENTRIES = load_entries()
 REMEMBERED = dict.fromkeys(scene.SPLITS, TRUTH)
 
-in_a_sandbox = pytest.mark.skipif(bool(sandbox.missing()) and os.environ.get("CI") != "true", reason=sandbox.missing())
+in_a_sandbox = pytest.mark.skipif(bool(sandbox.why_unavailable()) and os.environ.get("CI") != "true", reason=sandbox.why_unavailable())
 
 
 def entered(classify):
@@ -194,7 +194,7 @@ def test_much_that_is_written_out_in_code_is_pointed_out():
 @in_a_sandbox
 def test_an_honest_notebook_is_verified_in_a_sandbox_and_its_own_map_comes_back(tmp_path, quick):
     path = tmp_path / "entry.ipynb"
-    nbformat.write(competition.notebook("nearest_mean"), path)
+    nbformat.write(make_entry_notebook("nearest_mean"), path)
     verdict = verify.verify_notebook(path, quick, seed=1)
     assert verdict["verified"] and not verdict["flagged"], verdict["said"]
     assert all(np.array_equal(verdict["maps"][split], quick[split]) for split in scene.SPLITS)
@@ -206,7 +206,7 @@ def test_an_honest_notebook_is_verified_in_a_sandbox_and_its_own_map_comes_back(
 @pytest.mark.parametrize("name", ["embedded", "turned", "read from the package"])
 def test_a_notebook_that_brings_the_truth_or_looks_for_it_is_not_verified(name, tmp_path):
     path = tmp_path / "entry.ipynb"
-    nbformat.write(competition.notebook(ENTRIES.ATTACKS[name].__name__, TRUTH), path)
+    nbformat.write(make_entry_notebook(ENTRIES.ATTACKS[name].__name__, TRUTH), path)
     verdict = verify.verify_notebook(path, REMEMBERED, seed=3)
     assert not verdict["verified"] and verdict["flagged"] == (name == "embedded"), verdict["said"]
     assert [cell for cell, _, _ in verdict["large"]] == [2]
@@ -273,7 +273,7 @@ def test_a_function_that_lies_or_fails_costs_its_entry_alone_and_is_named_in_a_s
         ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "classify ended the notebook's kernel"),
         (
             "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n    while True: pass",
-            "ignored being interrupted",
+            "ignored the interrupt",
         ),
         ("import subprocess; subprocess.Popen(['sleep', '1234']); return labels", "where the entry has 100.0%"),
     ],
@@ -302,7 +302,7 @@ def test_more_memory_than_there_is_for_an_entry_is_said(written, monkeypatch):
 def test_cells_for_show_and_checks_are_not_run_and_one_that_fails_costs_no_other(written, quick):
     show = new_code_cell("classify = None", metadata={"tags": ["measure"]})
     path = written(
-        *competition.notebook("nearest_mean").cells, "1 / 0", "import os; os._exit(1)", show, new_markdown_cell("x")
+        *make_entry_notebook("nearest_mean").cells, "1 / 0", "import os; os._exit(1)", show, new_markdown_cell("x")
     )
     verdict = verify.verify_notebook(path, quick, seed=1)
     assert verdict["verified"], verdict["said"]

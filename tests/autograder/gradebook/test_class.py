@@ -14,11 +14,12 @@ import psutil
 import pytest
 
 from autograder.examination import pool, sandbox
+from autograder.examination.control_groups import ControlGroup
+from autograder.examination.examiner import examine_apart
 from autograder.gradebook import classroom
 from autograder.labs import source
+from autograder.testing.mini_lab import LAB, MINI, put, read_scores, run
 from course.errors import Problem
-from tests.autograder.conftest import LAB, MINI
-from tests.autograder.gradebook.test_grade import put, run, scores
 
 COMMAND = f"""
 import sys
@@ -85,11 +86,10 @@ def test_a_run_that_is_killed_leaves_nothing_running_and_the_same_command_goes_o
         assert started and is_gone(started)
     kept = {path: time for path, time in records(class_).items() if json.loads(path.read_text())["graded"]}
     status, rows, summary = run(folder, class_)
-    assert status == 0 and summary["graded"] == 6 and scores(class_) == deserved
+    assert status == 0 and summary["graded"] == 6 and read_scores(class_) == deserved
     assert len(kept) >= 2 and all(records(class_)[path] == time for path, time in kept.items()), "run twice"
     assert {row["score"] for row in rows.values()} == {3, 5}
-    left = sandbox.Cgroup.ROOT.glob("*/distributed-ml-course-*")
-    assert [group.name for group in left if not sandbox.runs(int(group.name.split("-")[3]))] == []
+    assert list(ControlGroup.find_abandoned()) == []
 
 
 def test_an_interrupt_is_one_sentence_and_leaves_nothing_running(hand_ins, class_):
@@ -109,7 +109,7 @@ def test_only_what_is_new_is_examined_and_again_examines_all(hand_ins, class_, m
     put(folder, "wrong-1", mini.hand_in())
     put(folder, "late", mini.hand_in())
     status, rows, _ = run(folder, class_)
-    assert status == 0 and scores(class_) == deserved | {"wrong-1": 5, "late": 5}
+    assert status == 0 and read_scores(class_) == deserved | {"wrong-1": 5, "late": 5}
     changed = {path.stem for path, time in records(class_).items() if first.get(path) != time}
     assert changed == {"wrong-1", "late"} and rows["right-0"]["score"] == 5
     second = records(class_)
@@ -123,8 +123,8 @@ def test_a_new_form_of_the_lab_is_graded_anew_and_a_lost_gradebook_is_filled_aga
     folder, deserved = hand_ins
     run(folder, class_)
     (class_ / "gradebook.db").unlink()
-    monkeypatch.setattr(pool, "apart", None)  # nothing is examined
-    assert run(folder, class_)[0] == 0 and scores(class_) == deserved
+    monkeypatch.setattr(pool, "examine_apart", None)  # nothing is examined
+    assert run(folder, class_)[0] == 0 and read_scores(class_) == deserved
     monkeypatch.undo()
     changed = tmp_path / "solutions"
     shutil.copytree(MINI, changed)
@@ -132,7 +132,7 @@ def test_a_new_form_of_the_lab_is_graded_anew_and_a_lost_gradebook_is_filled_aga
     lab.write_text(lab.read_text().replace("check descend points=3", "check descend points=4"))
     monkeypatch.setattr(source, "SOLUTIONS", changed)
     assert run(folder, class_)[0] == 0
-    assert scores(class_) == {student: points + 1 for student, points in deserved.items()}
+    assert read_scores(class_) == {student: points + 1 for student, points in deserved.items()}
 
 
 def test_a_check_that_takes_its_process_with_it_costs_itself_and_no_other_check_or_hand_in(mini):
@@ -140,11 +140,11 @@ def test_a_check_that_takes_its_process_with_it_costs_itself_and_no_other_check_
     notebook, _ = mini.graded(mini.hand_in())
     check = next(cell for cell in notebook.cells if cell.id == "add-check")
     check.source = "import os\nos._exit(7)"
-    record = pool.apart(nbformat.writes(notebook), unsafe=False)
-    assert "could not be finished" in record["cells"]["add-check"][0]["evalue"]
+    record = examine_apart(notebook, unsafe=False)
+    assert "could not finish" in record["cells"]["add-check"][0]["evalue"]
     assert record["cells"]["descend-check"] == [] and record["remarks"][0].startswith("add-check: ")
     whole, _ = mini.graded(mini.hand_in())
-    after = pool.apart(nbformat.writes(whole), unsafe=False)
+    after = examine_apart(whole, unsafe=False)
     assert after["remarks"] == [] and after["cells"]["add-check"] == [] and after["peak_memory"] > 0
 
 
@@ -159,18 +159,18 @@ def test_a_gradebook_that_another_program_has_locked_is_waited_for(hand_ins, cla
     locked.execute("commit")
     locked.close()
     assert process.wait(120) == 0, process.stdout.read()
-    assert scores(class_) == deserved
+    assert read_scores(class_) == deserved
 
 
 def test_without_bubblewrap_grading_refuses_and_unsafe_is_said_of_each_grade(mini, tmp_path, class_, monkeypatch):
     put(tmp_path / "hand-ins", "ann", mini.hand_in())
     monkeypatch.setattr(sandbox.shutil, "which", lambda program: None)
-    sandbox.missing.cache_clear()
+    sandbox.why_unavailable.cache_clear()
     with pytest.raises(Problem, match="install the package bubblewrap"):
         run(tmp_path / "hand-ins", class_)
     assert not class_.exists()
     status, rows, _ = run(tmp_path / "hand-ins", class_, unsafe=True)
-    sandbox.missing.cache_clear()
+    sandbox.why_unavailable.cache_clear()
     assert status == 0 and rows["ann"]["score"] == 5
     assert rows["ann"]["remarks"] == ["It was graded without a sandbox (--unsafe)."]
 
@@ -189,7 +189,7 @@ def test_a_class_is_graded_on_the_engines_of_a_cluster_by_its_profile(hand_ins, 
         process = command(folder, "--class", class_, "--profile", "nightly", **settings)
         said = process.communicate(timeout=120)[0]
         assert process.returncode == 0, said
-        assert scores(class_) == deserved
+        assert read_scores(class_) == deserved
     finally:
         started = below(cluster)
         cluster.send_signal(signal.SIGINT)
@@ -200,7 +200,7 @@ def test_grades_are_kept_in_postgresql_where_the_class_says_so(hand_ins, class_,
     folder, deserved = hand_ins
     class_.mkdir()
     (class_ / "nbgrader_config.py").write_text(f"{classroom.CONFIG}c.CourseDirectory.db_url = {postgres!r}\n")
-    assert run(folder, class_)[0] == 0 and scores(class_) == deserved
+    assert run(folder, class_)[0] == 0 and read_scores(class_) == deserved
     assert not (class_ / "gradebook.db").exists()
     with classroom.Classroom(class_).gradebook() as book:
         assert book.find_submission(LAB, "right-0").score == 5

@@ -1,10 +1,5 @@
 """A folder of hand-ins becomes a gradebook, feedback pages and a CSV; a broken hand-in costs nobody else a grade."""
 
-import argparse
-import contextlib
-import csv
-import io
-import json
 import os
 import shutil
 import subprocess
@@ -17,37 +12,9 @@ from nbgrader.api import Gradebook
 
 from autograder.gradebook import classroom, grading
 from autograder.labs import build, source
+from autograder.testing.mini_lab import LAB, MINI, parse_arguments, put, read_scores, run
 from course.errors import Problem
 from course.student import hand_in
-from tests.autograder.conftest import LAB, MINI
-
-
-def put(folder, student, notebook, name=f"{LAB}.ipynb", lab=LAB):
-    path = folder / student / lab / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(notebook if isinstance(notebook, bytes) else build.to_bytes(notebook))
-    return path
-
-
-def arguments(hand_ins, class_, **more):
-    """Those of `course grade HAND-INS --class CLASS --json`, and more."""
-    parser = argparse.ArgumentParser()
-    grading.add_arguments(parser)
-    return argparse.Namespace(**vars(parser.parse_args([str(hand_ins), "--class", str(class_), "--json"])) | more)
-
-
-def run(hand_ins, class_, **more):
-    """(exit status, row a hand-in, summary) of `course grade --json`."""
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        status = grading.run(arguments(hand_ins, class_, **more))
-    *rows, last = [json.loads(line) for line in out.getvalue().splitlines()]
-    return status, {row["student"]: row for row in rows}, last["summary"]
-
-
-def scores(class_):
-    with (class_ / "grades.csv").open() as file:
-        return {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +57,7 @@ def test_the_csv_is_as_expected_by_hand(graded):
         "full": 5, "part": 3, "hidden": 3, "untouched": 0, "syntax": 3, "text": 0, "nothing": 0, "cut": 5, "deleted": 5,
         "doubled": 5, "odd-name": 5, "b_a_d_ na_me": 5, "missing": 0, "link": 0,
     }  # fmt: skip
-    assert status == 0 and scores(class_) == expected
+    assert status == 0 and read_scores(class_) == expected
     assert {student: row["score"] for student, row in rows.items()} == expected
     assert rows["full"]["points"] == 7 and rows["full"]["by_hand"] == 2
 
@@ -172,12 +139,12 @@ def test_hand_ins_that_nbgrader_collected_are_graded_where_they_lie(mini, mini_s
     put(class_ / "submitted", "bob", b"oops")
     for _ in range(2):
         status, rows, _ = run(class_ / "submitted", class_)
-        assert status == 0 and scores(class_) == {"ann": 5, "bob": 0}
+        assert status == 0 and read_scores(class_) == {"ann": 5, "bob": 0}
         assert rows["bob"]["remarks"] == ["it is not a notebook", "nothing could be graded: it counts as an empty lab"]
         assert [path.read_bytes() for path in (class_ / "tries" / "bob" / LAB).iterdir()] == [b"oops"], "it is kept"
     put(class_ / "submitted", "bob", mini.hand_in())
     run(class_ / "submitted", class_)
-    assert scores(class_) == {"ann": 5, "bob": 5}, "a newly collected try takes the place of the one before"
+    assert read_scores(class_) == {"ann": 5, "bob": 5}, "a newly collected try takes the place of the one before"
     assert len(list((class_ / "tries" / "bob" / LAB).iterdir())) == 2
 
 
@@ -186,7 +153,7 @@ def test_the_time_of_a_hand_in_is_kept_and_nonsense_in_its_place_is_said(mini, m
     for student, stamp in [("ann", "2026-03-01 10:00:00 UTC"), ("bob", "yesterday"), ("eve", "")]:
         (put(hand_ins, student, mini.hand_in()).parent / "timestamp.txt").write_text(stamp)
     status, rows, _ = run(hand_ins, class_)
-    assert status == 0 and set(scores(class_).values()) == {5}
+    assert status == 0 and set(read_scores(class_).values()) == {5}
     assert "which is no time" in rows["bob"]["remarks"][0]
     with Gradebook(f"sqlite:///{class_}/gradebook.db") as book:
         assert str(book.find_submission(LAB, "ann").timestamp).startswith("2026-03-01 10:00")
@@ -206,7 +173,7 @@ def test_an_export_with_a_late_hand_in_is_graded_with_the_penalty_that_the_class
             name = f"{student}_assignsubmission_file_/{LAB}_x_attempt_{time}_{LAB}.ipynb"
             archive.writestr(name, build.to_bytes(mini.hand_in()))
     assert run(tmp_path / "Lab 0-4711.zip", room.root)[0] == 0
-    assert scores(room.root) == {"Ann Lee": 5, "Bob": 0}
+    assert read_scores(room.root) == {"Ann Lee": 5, "Bob": 0}
 
 
 def test_files_that_students_sent_are_collected_by_nbgrader_in_the_class_and_graded(mini, mini_solutions, tmp_path):
@@ -221,7 +188,7 @@ def test_files_that_students_sent_are_collected_by_nbgrader_in_the_class_and_gra
         [sys.executable, "-m", "nbgrader", "zip_collect", LAB], cwd=room.root, check=True, capture_output=True
     )
     assert run(room.root / "submitted", room.root)[0] == 0
-    assert scores(room.root) == {"ann": 5, "bob_b": 5}
+    assert read_scores(room.root) == {"ann": 5, "bob_b": 5}
     with room.gradebook() as book:
         assert book.find_submission(LAB, "ann").timestamp is not None
 
@@ -247,5 +214,5 @@ def test_a_folder_without_hand_ins_is_one_clear_sentence(tmp_path, content):
     if content:
         folder.mkdir()
     with pytest.raises(Problem, match=r"STUDENT/NN-name/NN-name\.ipynb"):
-        grading.run(arguments(folder, tmp_path / "class"))
+        grading.run(parse_arguments(folder, tmp_path / "class"))
     assert not (tmp_path / "class").exists()

@@ -14,9 +14,9 @@ import pytest
 from autograder.gradebook import classroom
 from autograder.intake import archives, collect
 from autograder.labs import build, source
+from autograder.testing.mini_lab import LAB, MINI
 from course.errors import Problem
 from course.student import hand_in
-from tests.autograder.conftest import LAB, MINI
 
 OTHER = "01-other"
 EARLY, LATE = "2026-03-01 10:00:00 UTC", "2026-03-02 10:00:00 UTC"

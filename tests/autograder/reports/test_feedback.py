@@ -9,13 +9,8 @@ from nbformat.v4 import new_output
 
 from autograder.reports import render
 from autograder.testing import browser
-from tests.autograder.conftest import LAB
-
-SCRIPT = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
-HOSTILE = (
-    f"# </pre></code>{SCRIPT}\n# \x1b[31mred\x1b[0m \x1b]8;;javascript:alert(1)\x07 \x00\x08 \u202e back \u2066\n"
-    "# <a href='javascript:alert(1)'>x</a><svg onload=alert(1)>\n# {{ 7 * 7 }} {% raw %}\n"
-)
+from autograder.testing.mini_lab import LAB
+from autograder.testing.texts import HOSTILE, SCRIPT
 
 
 def written(room, student):

@@ -5,6 +5,7 @@ import random
 import pytest
 
 from autograder.reports import similarity
+from autograder.testing.texts import write_code
 
 WALK = '''
 def walk(graph, start, budget):
@@ -44,17 +45,6 @@ def find(g, s,
 SHORT = "def mean(xs):\n    return sum(xs) / len(xs)\n"
 
 
-def own(number, lines=12):
-    """Code that nobody else wrote."""
-    chance = random.Random(number)
-    operators, calls = ["+", "-", "*", "//", "%", "@", "**"], ["sum", "max", "np.dot", "np.exp", "len", "sorted", "abs"]
-    return "\n".join(
-        f"a{i} = {chance.choice(calls)}(b{i} {chance.choice(operators)} {chance.randrange(999)}, "
-        f"{chance.choice(calls)}(c{i}[{chance.randrange(99)}]) {chance.choice(operators)} d{i})"
-        for i in range(lines)
-    )
-
-
 def compared(sources, given=()):
     """(names of the pairs that are shown, the pairs)."""
     hand_ins = {name: [("task", source)] for name, source in sources.items()}
@@ -64,8 +54,8 @@ def compared(sources, given=()):
 
 
 def test_a_copy_with_other_names_comments_strings_and_layout_is_found_with_its_passage():
-    everyone = {f"student{i}": own(i) for i in range(10)}
-    names, (pair,) = compared(everyone | {"ann": own(20) + WALK, "bob": DISGUISED + own(21)})
+    everyone = {f"student{i}": write_code(i) for i in range(10)}
+    names, (pair,) = compared(everyone | {"ann": write_code(20) + WALK, "bob": DISGUISED + write_code(21)})
     assert names == [("ann", "bob")]
     (passage,) = similarity.joined(pair)
     cell, _, lines = pair.left.excerpt(passage.left)
@@ -76,16 +66,16 @@ def test_a_copy_with_other_names_comments_strings_and_layout_is_found_with_its_p
 
 
 def test_the_labs_own_code_and_its_answers_do_not_count():
-    sources = {"ann": own(1) + WALK, "bob": own(2) + WALK}
+    sources = {"ann": write_code(1) + WALK, "bob": write_code(2) + WALK}
     assert compared(sources)[0] == [("ann", "bob")]
     assert compared(sources, given=[DISGUISED])[0] == []
 
 
 def test_what_everyone_shares_does_not_count_and_what_two_share_beyond_it_does():
-    everyone = {f"student{i:02}": WALK + own(i) for i in range(12)}
+    everyone = {f"student{i:02}": WALK + write_code(i) for i in range(12)}
     assert compared(everyone)[0] == []
-    everyone["student03"] += "\n" + own(99)
-    everyone["student07"] += "\n" + own(99)
+    everyone["student03"] += "\n" + write_code(99)
+    everyone["student07"] += "\n" + write_code(99)
     names, (pair,) = compared(everyone)
     assert names == [("student03", "student07")]
     assert all("def walk" not in "\n".join(pair.left.excerpt(each.left)[2]) for each in pair.passages)
@@ -99,12 +89,15 @@ def test_three_in_common_weigh_less_than_two_and_more_than_ten():
 
 
 def test_two_right_answers_of_a_short_task_are_no_pair():
-    assert compared({"ann": SHORT + own(1), "bob": SHORT.replace("xs", "values") + own(2)})[0] == []
+    assert compared({"ann": SHORT + write_code(1), "bob": SHORT.replace("xs", "values") + write_code(2)})[0] == []
 
 
 def test_passages_are_found_in_another_order_and_in_other_cells():
-    first, second = own(50, 8), own(51, 8)
-    hand_ins = {"ann": [("add", first), ("walk", second)], "bob": [("own", second + "\n" + own(3)), ("add", first)]}
+    first, second = write_code(50, 8), write_code(51, 8)
+    hand_ins = {
+        "ann": [("add", first), ("walk", second)],
+        "bob": [("own", second + "\n" + write_code(3)), ("add", first)],
+    }
     pairs, _ = similarity.compare(hand_ins, [])
     (pair,) = pairs
     cells = {(pair.left.excerpt(each.left)[0], pair.right.excerpt(each.right)[0]) for each in pair.passages}
@@ -113,7 +106,7 @@ def test_passages_are_found_in_another_order_and_in_other_cells():
 
 
 def test_lines_put_in_between_split_a_passage_and_do_not_hide_it():
-    lines = own(60, 20).split("\n")
+    lines = write_code(60, 20).split("\n")
     stuffed = "\n".join(line + ("\nprint(1)" if number % 7 == 6 else "") for number, line in enumerate(lines))
     names, (pair,) = compared({"ann": "\n".join(lines), "bob": stuffed})
     assert names == [("ann", "bob")] and len(pair.passages) == 3
@@ -136,13 +129,13 @@ def test_every_run_of_k_and_a_window_of_equal_tokens_leaves_a_common_fingerprint
 
 
 def test_code_that_is_no_python_and_code_without_end_are_compared_too():
-    broken = "def f(:\n%%px --noinstall\n" + own(70)
+    broken = "def f(:\n%%px --noinstall\n" + write_code(70)
     endless = {"huge": "x = (" * 1_000_000, "same": "x = (" * 1_000_000, "blank": " \n" * 1_000_000}
     assert ("ann", "bob") in compared({"ann": broken, "bob": broken, "empty": ""} | endless)[0]
     assert len(similarity.Code("huge", [("", endless["huge"])] * 3).tokens) <= similarity.MOST_TOKENS
 
 
 def test_a_class_of_copies_shows_a_bounded_number_of_pairs_and_counts_the_others():
-    hand_ins = {f"student{i:02}": [("task", own(i // 2))] for i in range(100)}
+    hand_ins = {f"student{i:02}": [("task", write_code(i // 2))] for i in range(100)}
     pairs, more = similarity.compare(hand_ins, [])
     assert len(pairs) == similarity.MOST_PAIRS and more == 10

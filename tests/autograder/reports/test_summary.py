@@ -9,9 +9,8 @@ from nbgrader.plugins import CsvExportPlugin
 
 from autograder.reports import grades_csv, summary
 from autograder.testing import browser
-from tests.autograder.conftest import LAB
-from tests.autograder.reports.test_feedback import HOSTILE, SCRIPT
-from tests.autograder.reports.test_similarity import own
+from autograder.testing.mini_lab import LAB
+from autograder.testing.texts import HOSTILE, SCRIPT, write_code
 
 RUN = {"key": "k", "remarks": [], "seconds": 12.5, "cpu_seconds": 4.0, "peak_memory": 3e8, "unsafe": False, "cells": {}}
 
@@ -19,7 +18,7 @@ RUN = {"key": "k", "remarks": [], "seconds": 12.5, "cpu_seconds": 4.0, "peak_mem
 @pytest.fixture(scope="module")
 def folder(mini, graded_class):
     """The reports of a class with a hand-in of every kind."""
-    room, copied = graded_class, own(1, 20)
+    room, copied = graded_class, write_code(1, 20)
     room.put("ann", mini.hand_in(why="Because."), score=1.5, run=RUN | {"seconds": 61.0, "unsafe": True})
     room.put("bob", mini.hand_in(why="So."), {"add-check": "add(1, 2) is 3, yours gives 4"}, run=RUN)
     room.put("cem", mini.hand_in(add=copied), {"add-check": "add(1, 2) is 3, yours gives -1.5"}, 0, run="{ cut off")

@@ -15,9 +15,9 @@ from schemathesis.checks import not_a_server_error
 
 from autograder.competition.leaderboard import app, worker
 from autograder.competition.leaderboard import store as stores
+from autograder.testing import board as boards
+from autograder.testing.board import CODE, make_files, pass_deadline, serve_app
 from course.competition import scene
-from tests.autograder.competition.leaderboard import conftest
-from tests.autograder.competition.leaderboard.conftest import CODE, answering, files, pass_deadline
 
 
 def test_a_group_joins_hands_in_chooses_and_sees_how_far_it_is(board):
@@ -40,11 +40,11 @@ def test_a_group_joins_hands_in_chooses_and_sees_how_far_it_is(board):
 
 
 def test_an_entry_sent_again_is_answered_with_the_same_entry(board):
-    group, content = board.join("Ada"), files()
+    group, content = board.join("Ada"), make_files()
     answers = [board.enter(group, "key", **content) for _ in range(3)]
     assert [got.status_code for got in answers] == [201, 200, 200]
     assert len({got.text for got in answers}) == 1
-    assert board.enter(group, "key", **files()).status_code == 409
+    assert board.enter(group, "key", **make_files()).status_code == 409
 
 
 def test_nothing_of_the_private_part_is_answered_before_the_deadline(board):
@@ -105,7 +105,7 @@ def test_the_instructor_sets_withdraws_freezes_rescores_exports_and_reads_the_lo
     assert ask("POST", "freeze", frozen=True).json() == {"frozen": True}
     assert board.enter(board.join("Bob")).status_code == 403
     got = ask("GET", f"entries/{number}/notebook")
-    assert got.content == conftest.NOTEBOOK.encode() and "attachment" in got.headers["content-disposition"]
+    assert got.content == boards.NOTEBOOK.encode() and "attachment" in got.headers["content-disposition"]
     rows = list(csv.DictReader(io.StringIO(ask("GET", "export.csv").text)))
     assert [(row["split"], row["group"], row["rank"]) for row in rows] == [
         ("random", "'=Ada()", "1"), ("disjoint", "'=Ada()", "1")]  # fmt: skip
@@ -170,7 +170,7 @@ def test_events_tell_each_who_listens_when_there_is_something_new(board):
 
 
 def test_it_serves_below_a_path_too(small, tmp_path):
-    with answering(app.make_app(app.Config(tmp_path, small, prefix="/services/board"))) as address:
+    with serve_app(app.make_app(app.Config(tmp_path, small, prefix="/services/board"))) as address:
         assert httpx.get(f"{address}/services/board/api/standing", trust_env=False).status_code == 200
 
 

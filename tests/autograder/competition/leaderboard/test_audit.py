@@ -5,7 +5,7 @@ import sqlalchemy as sql
 
 from autograder.competition.leaderboard import audit
 from autograder.competition.leaderboard import store as stores
-from tests.autograder.competition.leaderboard.conftest import CODE, entry
+from autograder.testing.board import CODE, make_entry
 
 T = stores
 
@@ -14,9 +14,9 @@ T = stores
 def past(store):
     """A board on which something has happened."""
     one, two = (store.join(name, CODE)[0].id for name in ("One", "Two"))
-    store.accept(one, "a", entry())
-    store.accept(one, "b", entry())
-    store.accept(two, "c", entry())
+    store.accept(one, "a", make_entry())
+    store.accept(one, "b", make_entry())
+    store.accept(two, "c", make_entry())
     store.choose(one, 1)
     store.renew(two)
     store.withdraw(3, "copied from One")

@@ -12,21 +12,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from course.competition import scene
-from tests.autograder.competition.leaderboard.conftest import (
+from autograder.testing.board import (
     CODE,
     NOTEBOOK,
-    as_file,
-    entry,
-    files,
-    has,
-    label_map,
-    opened,
+    count_rows,
+    make_entry,
+    make_files,
+    open_board,
     pass_deadline,
-    served,
+    serve_board,
 )
+from autograder.testing.maps import make_noisy_map, to_npy
+from course.competition import scene
 
-GOOD = label_map(seed=1)
+GOOD = make_noisy_map(seed=1)
 SQL = ["'; DROP TABLE entries; --", '" OR 1=1 --', "1) UNION SELECT token FROM groups --", "%' OR '%'='", "\\'; --"]
 
 
@@ -58,18 +57,18 @@ def bomb():
 def objects():
     made = np.empty((1,), dtype=object)
     made[0] = Bomb()
-    return as_file(made)
+    return to_npy(made)
 
 
 MAPS = {
-    "too small": (as_file(GOOD[:9]), "has the shape"),
-    "transposed in three dimensions": (as_file(GOOD[None]), "has the shape"),
-    "one number": (as_file(np.uint8(3)), "has the shape"),
-    "int64": (as_file(GOOD.astype(int)), "uint8"),
-    "bool": (as_file(GOOD > 0), "uint8"),
-    "float": (as_file(GOOD.astype(float)), "uint8"),
-    "NaN": (as_file(np.full(GOOD.shape, np.nan)), "uint8"),
-    "out of range": (as_file(np.full(GOOD.shape, 17, np.uint8)), "17"),
+    "too small": (to_npy(GOOD[:9]), "has the shape"),
+    "transposed in three dimensions": (to_npy(GOOD[None]), "has the shape"),
+    "one number": (to_npy(np.uint8(3)), "has the shape"),
+    "int64": (to_npy(GOOD.astype(int)), "uint8"),
+    "bool": (to_npy(GOOD > 0), "uint8"),
+    "float": (to_npy(GOOD.astype(float)), "uint8"),
+    "NaN": (to_npy(np.full(GOOD.shape, np.nan)), "uint8"),
+    "out of range": (to_npy(np.full(GOOD.shape, 17, np.uint8)), "17"),
     "objects that are pickled": (objects(), "shape"),
     "a pickle": (pickle.dumps(Bomb()), "NumPy's format"),
     "a pickle of a map": (pickle.dumps(GOOD), "NumPy's format"),
@@ -77,12 +76,12 @@ MAPS = {
     "a bomb in an archive": (bomb(), "NumPy's format"),
     "much that is not there": (header((10**12, 10**6)), "has the shape"),
     "a map of nothing": (header(scene.SHAPE), "cut off"),
-    "cut off": (as_file(GOOD)[:-100], "cut off"),
-    "something added": (as_file(GOOD) + b"x", "added"),
+    "cut off": (to_npy(GOOD)[:-100], "cut off"),
+    "something added": (to_npy(GOOD) + b"x", "added"),
     "nothing": (b"", "NumPy's format"),
     "text": (b"random", "NumPy's format"),
     "a heading that computes": (b"\x93NUMPY\x01\x00\x10\x00__import__('os')", "NumPy's format"),
-    "very long": (as_file(GOOD) * 10, "bytes"),
+    "very long": (to_npy(GOOD) * 10, "bytes"),
 }
 
 
@@ -90,7 +89,7 @@ MAPS = {
 def board(tmp_path_factory):
     """One for all, since nothing is stored."""
     folder = tmp_path_factory.mktemp("board")
-    with opened(folder) as store, served(folder, store) as board:
+    with open_board(folder) as store, serve_board(folder, store) as board:
         yield board
 
 
@@ -102,15 +101,15 @@ def group(board):
 @pytest.fixture(autouse=True)
 def unchanged(board, group):
     """What the board has is the same at the end."""
-    before = has(board.store)
+    before = count_rows(board.store)
     yield
-    assert has(board.store) == before and not Path("bombed").exists()
+    assert count_rows(board.store) == before and not Path("bombed").exists()
 
 
 @pytest.fixture
 def fresh(tmp_path):
     """(a board of its own, a group), which may change."""
-    with opened(tmp_path) as store, served(tmp_path, store) as board:
+    with open_board(tmp_path) as store, serve_board(tmp_path, store) as board:
         yield board, board.join("Ada")
 
 
@@ -125,8 +124,8 @@ def refused(got, status, words):
 @pytest.mark.parametrize("split", scene.SPLITS)
 def test_a_file_that_is_no_label_map(board, group, what, split):
     content, words = MAPS[what]
-    refused(board.enter(group, **files() | {split: content}), 422, words)
-    assert f"the map of the {split} split: " in board.enter(group, **files() | {split: content}).json()["detail"]
+    refused(board.enter(group, **make_files() | {split: content}), 422, words)
+    assert f"the map of the {split} split: " in board.enter(group, **make_files() | {split: content}).json()["detail"]
 
 
 @pytest.mark.parametrize(
@@ -138,7 +137,7 @@ def test_a_file_that_is_no_label_map(board, group, what, split):
     ],
 )  # fmt: skip
 def test_a_notebook_that_is_none_or_too_large(board, group, notebook, status):
-    refused(board.enter(group, **files(notebook=notebook)), status, "the notebook")
+    refused(board.enter(group, **make_files(notebook=notebook)), status, "the notebook")
 
 
 NUMBERS = ["", "x", "0", "-1", "nan", "inf", "1e400", "9" * 900, "1 2", *SQL]
@@ -151,7 +150,7 @@ def test_ranks_or_seconds_that_are_no_number(board, group, wrong):
 
 
 def test_a_file_in_place_of_a_number(board, group):
-    refused(board.enter(group, **files(ranks=b"\xff", seconds=b"1")), 422, "ranks and seconds are two numbers")
+    refused(board.enter(group, **make_files(ranks=b"\xff", seconds=b"1")), 422, "ranks and seconds are two numbers")
 
 
 def raw(board, head, chunks, limit=60):
@@ -233,7 +232,7 @@ def test_html_and_sql_in_a_name_are_kept_as_they_are(fresh):
     board, _ = fresh
     for name in ("<script>alert(1)</script>", "<img src=x onerror=a()>", *SQL):
         board.join(name)
-    counts = has(board.store)
+    counts = count_rows(board.store)
     assert counts["groups"] == 3 + len(SQL) and counts["entries"] == 0
 
 
@@ -295,18 +294,18 @@ def test_a_page_of_the_board_itself_may_send_with_its_cookie(fresh):
 
 def test_the_deadline_has_passed(fresh):
     board, group = fresh
-    number = board.store.accept(1, "a", entry())[0]
+    number = board.store.accept(1, "a", make_entry())[0]
     pass_deadline(board.store)
-    before = has(board.store)
+    before = count_rows(board.store)
     refused(board.enter(group), 403, "the deadline has passed")
     refused(board.client.post(f"/api/entries/{number}/choose", headers=group), 403, "the deadline has passed")
-    assert has(board.store) == before
+    assert count_rows(board.store) == before
 
 
 @pytest.mark.parametrize("key", ["", "x" * 81, "a b", "é".encode(), *SQL[:1]])
 def test_a_key_that_is_none(board, group, key):
     headers = group | {"Idempotency-Key": key}
-    got = board.client.post("/api/entries", headers=headers, files={k: (k, v) for k, v in files().items()})
+    got = board.client.post("/api/entries", headers=headers, files={k: (k, v) for k, v in make_files().items()})
     assert got.status_code == 422 and "Idempotency-Key" in got.json()["detail"]
 
 
@@ -314,7 +313,7 @@ def test_names_of_files_lead_nowhere(fresh, tmp_path):
     board, group = fresh
     before = sorted(path.name for path in tmp_path.rglob("*"))
     for number, name in enumerate(("../../etc/passwd", "/etc/passwd", "C:\\x", "a\x00b", "x" * 5000, *SQL, "<script>")):
-        parts = {part: (name, content) for part, content in files().items()}
+        parts = {part: (name, content) for part, content in make_files().items()}
         headers = group | {"Idempotency-Key": f"k{number}"}
         got = board.client.post("/api/entries", headers=headers, files=parts)
         assert got.status_code in (201, 400, 429), got.text
@@ -322,7 +321,7 @@ def test_names_of_files_lead_nowhere(fresh, tmp_path):
 
 
 def test_a_form_with_other_parts(board, group):
-    made = [(name, (name, content)) for name, content in files().items()]
+    made = [(name, (name, content)) for name, content in make_files().items()]
     send = lambda parts, **more: board.client.post(  # noqa: E731
         "/api/entries", headers=group | {"Idempotency-Key": "k"}, files=parts, **more
     )

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from autograder.competition.leaderboard import worker
-from course.competition import client as client
-from course.competition import scene
+from autograder.testing.board import CODE, NOTEBOOK, count_rows, pass_deadline
+from autograder.testing.maps import make_noisy_map
+from course.competition import client, scene
 from course.errors import Problem
 from course.student import work
-from tests.autograder.competition.leaderboard.conftest import CODE, NOTEBOOK, has, label_map, pass_deadline
 
 LAB = "09-competition"
 
@@ -31,7 +31,7 @@ def home(tmp_path, monkeypatch):
 
 @pytest.fixture
 def maps():
-    return {split: label_map(0.1) for split in scene.SPLITS}
+    return {split: make_noisy_map(0.1) for split in scene.SPLITS}
 
 
 def test_a_group_joins_submits_chooses_and_looks_from_the_lab(board, home, maps, capsys):
@@ -41,7 +41,7 @@ def test_a_group_joins_submits_chooses_and_looks_from_the_lab(board, home, maps,
     assert "You are the group Ada" in said and token not in said, "it would be saved with the notebook, and handed in"
     assert (home / "work" / "board.json").stat().st_mode & 0o777 == 0o600
     assert client.submit(maps, ranks=4, seconds=12.5) == 1 and "Entry 1 is on the board" in capsys.readouterr().out
-    assert client.submit(maps | {"random": label_map(0.2)}, "9") == 2
+    assert client.submit(maps | {"random": make_noisy_map(0.2)}, "9") == 2
     client.choose(1)
     worker.Scoring(board.store).step()
     capsys.readouterr()
@@ -56,13 +56,13 @@ def test_a_group_joins_submits_chooses_and_looks_from_the_lab(board, home, maps,
 
 def test_the_same_submitted_twice_is_one_entry(board, home, maps):
     client.join(board.url, "Ada", CODE)
-    assert client.submit(maps) == client.submit(maps) == 1 and has(board.store)["entries"] == 1
+    assert client.submit(maps) == client.submit(maps) == 1 and count_rows(board.store)["entries"] == 1
 
 
 def test_joining_again_is_no_second_group_and_loses_no_token(board, home, maps, capsys):
     for name in ("Ada", " ada"):
         client.join(board.url, name, CODE)
-    assert "You are the group Ada already." in capsys.readouterr().out and has(board.store)["groups"] == 1
+    assert "You are the group Ada already." in capsys.readouterr().out and count_rows(board.store)["groups"] == 1
     with pytest.raises(Problem, match=r"in the group Ada already: .* delete .*board\.json first"):
         client.join(board.url, "Bob", CODE)
     client.remember({"url": "http://127.0.0.1:9", "token": "good"})
@@ -116,7 +116,7 @@ def test_an_entry_whose_answer_was_lost_is_sent_again_and_is_there_once(board, h
         client.remember(known | {"url": f"http://127.0.0.1:{between.server_port}"})
         assert client.submit(maps) == 1
         between.shutdown()
-    assert LosesAnswers.lost == 2 and has(board.store)["entries"] == 1
+    assert LosesAnswers.lost == 2 and count_rows(board.store)["entries"] == 1
 
 
 def test_what_the_board_refuses_is_said_in_its_own_words(board, home, maps):
@@ -150,7 +150,7 @@ def test_what_cannot_be_handed_in_is_said_before_anything_is_sent(board, home, m
     (home / "work" / LAB / f"{LAB}.ipynb").write_bytes(NOTEBOOK.replace("def", "#" * client.NOTEBOOK).encode())
     with pytest.raises(Problem, match="clear its outputs"):
         client.submit(maps)
-    assert has(board.store)["entries"] == 0
+    assert count_rows(board.store)["entries"] == 0
 
 
 def test_without_a_board_it_is_said_what_to_do(home, maps):

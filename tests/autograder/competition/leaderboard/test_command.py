@@ -20,12 +20,12 @@ import pytest
 from autograder.competition.leaderboard import worker
 from autograder.examination import sandbox
 from autograder.labs import converter
+from autograder.testing import board as boards
+from autograder.testing.board import ServedBoard, open_board
 from course import command
-from tests.autograder.competition.leaderboard import conftest
-from tests.autograder.competition.leaderboard.conftest import Board, opened
 
 LINE = re.compile(r"http://[\d.]+:\d+")
-in_a_sandbox = pytest.mark.skipif(bool(sandbox.missing()) and os.environ.get("CI") != "true", reason=sandbox.missing())
+in_a_sandbox = pytest.mark.skipif(bool(sandbox.why_unavailable()) and os.environ.get("CI") != "true", reason=sandbox.why_unavailable())
 
 
 class Running:
@@ -68,7 +68,7 @@ class Running:
 
     @property
     def board(self):
-        return Board(None, self.url, self.client)
+        return ServedBoard(None, self.url, self.client)
 
 
 def wait_for(what):
@@ -109,7 +109,7 @@ def code(monkeypatch):
 
     def read(folder):
         found = re.search(r'code = "(.*?)"', (folder / "board.toml").read_text())[1]
-        monkeypatch.setattr(conftest, "CODE", found)
+        monkeypatch.setattr(boards, "CODE", found)
         return found
 
     return read
@@ -124,7 +124,7 @@ def test_it_is_killed_goes_on_and_loses_nothing(start, tmp_path, code):
     assert (folder / "instructor-token").stat().st_mode & 0o777 == 0o600
     assert (folder / "board.sqlite").stat().st_mode & 0o077 == 0
     first, second = running.board.join("Ada"), running.board.join("Bob")
-    content = conftest.files(notebook=NOTHING)
+    content = boards.make_files(notebook=NOTHING)
     got = running.board.enter(first, "key", **content)
     assert got.status_code == 201
     status, left = running.end(signal.SIGKILL)
@@ -160,9 +160,9 @@ def ranked(running, count):
 
 @in_a_sandbox
 def test_a_notebook_is_run_in_the_sandbox_and_refused_where_it_defines_nothing_to_call(tmp_path):
-    with opened(tmp_path) as store:
-        group = store.join("Ada", conftest.CODE)[0].id
-        store.accept(group, "a", conftest.rules.entry(**conftest.files(notebook=NOTHING)))
+    with open_board(tmp_path) as store:
+        group = store.join("Ada", boards.CODE)[0].id
+        store.accept(group, "a", boards.rules.entry(**boards.make_files(notebook=NOTHING)))
         worker.Scoring(store).step()
         assert worker.verify_next(store) and not worker.verify_next(store)
         (past,) = store.history(group)
@@ -246,9 +246,9 @@ def past(tmp_path):
     """The folder of a board on which something has happened."""
     folder = tmp_path / "past"
     folder.mkdir()
-    with opened(folder) as store:
+    with open_board(folder) as store:
         for name, wrong in (("Ada", 0.02), ("Bob", 0.3), ("=Cy()", 0.1)):
-            store.accept(store.join(name, conftest.CODE)[0].id, name, conftest.entry(wrong))
+            store.accept(store.join(name, boards.CODE)[0].id, name, boards.make_entry(wrong))
         worker.Scoring(store).step()
         for _ in range(2):
             store.put_verdict(*store.to_verify(), "verified", "as it is")
@@ -329,7 +329,7 @@ def test_the_standing_goes_into_the_gradebook_of_a_class(past, tmp_path):
         status, said = board("grade", past, tmp_path / "class", "--members", members)
         assert status == 0 and "not final yet" in said, said
     rows = {row["student_id"]: row for row in csv.DictReader((tmp_path / "class" / "grades.csv").open())}
-    with opened(past) as store:
+    with open_board(past) as store:
         counted = {each.name: each for each in store.seen()[3]}
     points = {
         each.name: sum(round(100 * got["overall"], 2) for got in each.scores.values()) for each in counted.values()

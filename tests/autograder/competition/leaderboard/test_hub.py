@@ -14,10 +14,11 @@ import httpx
 import psutil
 import pytest
 
-from autograder.bench.board import TOML, free_port, label_map, saved
-from autograder.bench.competition import notebook
 from autograder.competition.leaderboard.hub import is_service, prefix
+from autograder.testing.board_process import find_free_port, write_board_toml
 from autograder.testing.browser import chromium
+from autograder.testing.entry_notebooks import make_entry_notebook
+from autograder.testing.maps import make_nearest_mean_map, to_npy
 from course.competition import scene
 
 PATIENCE = 90  # seconds
@@ -59,8 +60,8 @@ def hub(tmp_path_factory):
         pytest.skip("JupyterHub's proxy is not installed (Debian's package node-configurable-http-proxy)")
     folder = tmp_path_factory.mktemp("hub")
     (folder / "board").mkdir()
-    (folder / "board" / "board.toml").write_text(TOML.format(per_day=3))
-    ports = [free_port() for _ in range(4)]
+    write_board_toml(folder / "board")
+    ports = [find_free_port() for _ in range(4)]
     config = CONFIG.format(ports=ports, python=sys.executable, folder=str(folder / "board"))
     (folder / "jupyterhub_config.py").write_text(config)
     # where node came from elsewhere it does not look among Debian's modules
@@ -130,8 +131,8 @@ def entry(number=0):
     import numpy as np
 
     rng = np.random.default_rng(number)
-    files = {split: (f"{split}.npy", saved(label_map(split, rng))) for split in scene.SPLITS}
-    return files | {"notebook": ("09-competition.ipynb", json.dumps(notebook("nearest_mean")).encode())}
+    files = {split: (f"{split}.npy", to_npy(make_nearest_mean_map(split, rng))) for split in scene.SPLITS}
+    return files | {"notebook": ("09-competition.ipynb", json.dumps(make_entry_notebook("nearest_mean")).encode())}
 
 
 def token_of(browser, url, name, scopes):

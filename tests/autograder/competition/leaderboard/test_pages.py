@@ -13,8 +13,9 @@ from PIL import Image
 from starlette.testclient import TestClient
 
 from autograder.competition.leaderboard import api, app, pages, pictures, rules, views
+from autograder.testing.board import CODE, NOTEBOOK, BoardWithGroups, make_patchy_entry, score_patchy_map
+from autograder.testing.maps import make_patchy_map
 from course.competition import scene
-from tests.autograder.competition.leaderboard.walls import CODE, NOTEBOOK, Board, entry, label_map, numbers
 
 NASTY = '{{7*7}}<img src=x onerror="alert(1)">&"\'</b>'
 HERE = {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}
@@ -84,10 +85,10 @@ def read(response, status=200):
 @pytest.fixture(scope="module")
 def three(tmp_path_factory):
     """Three groups, one of a nasty name with a worse entry that does not count; two verified, one refused."""
-    board = Board(tmp_path_factory.mktemp("three"), ["Ann & Bob", NASTY[:40], "Ähren"])
+    board = BoardWithGroups(tmp_path_factory.mktemp("three"), ["Ann & Bob", NASTY[:40], "Ähren"])
     for n, evidence in enumerate([{"ranks": 4, "seconds": 12.34}, None, None], 1):
-        board.store.accept(n, "first", entry(n, (0.02 + n / 100, 0.25 + n / 10), evidence))
-    board.store.accept(2, "second", entry(2, (0.02, 0.3)))
+        board.store.accept(n, "first", make_patchy_entry(n, (0.02 + n / 100, 0.25 + n / 10), evidence))
+    board.store.accept(2, "second", make_patchy_entry(2, (0.02, 0.3)))
     board.score()
     board.verify("verified", "verified", "refused", said=f"it {NASTY} says so.")
     return board
@@ -96,14 +97,14 @@ def three(tmp_path_factory):
 @pytest.fixture(scope="module")
 def many(tmp_path_factory):
     """Two hundred groups; all have the maps of one of three, and numbers of their own."""
-    board = Board(tmp_path_factory.mktemp("many"))
+    board = BoardWithGroups(tmp_path_factory.mktemp("many"))
     places = {split: {} for split in scene.SPLITS}
     for n in range(1, 201):
         group = board.join(f"Group {n}")
-        number, _ = board.store.accept(group.id, "k", entry(n % 3, (0.03, 0.3)))
+        number, _ = board.store.accept(group.id, "k", make_patchy_entry(n % 3, (0.03, 0.3)))
         scores = {}
         for split, wrong in zip(scene.SPLITS, (0.03, 0.3), strict=True):
-            known = numbers(n % 3, wrong, split)
+            known = score_patchy_map(n % 3, wrong, split)
             scores[split] = known | {name: known[name] - n / 2000 for name in ("overall", "low", "high")}
             places[split][number] = n
         board.store.put_scores(number, "public", scores)
@@ -122,15 +123,15 @@ def logged_in(board, token):
 
 
 def test_the_wall_of_a_board_without_entries_says_what_will_come(tmp_path):
-    board = Board(tmp_path, ["The first"])
+    board = BoardWithGroups(tmp_path, ["The first"])
     page = read(TestClient(board.app()).get("/"))
     assert page.text.count("No entry yet") == 2 and "left, until" in page.text and "How to take part" in page.text
     assert not page.all("tr", **{"class": "row"}) and page.all("img", alt="Ground truth: 10,249 pixels have a class")
 
 
 def test_the_wall_of_one_group_has_its_row_on_both_splits_and_its_maps_beside_the_truth(tmp_path):
-    board = Board(tmp_path, ["Alone"])
-    board.store.accept(1, "k", entry(1))
+    board = BoardWithGroups(tmp_path, ["Alone"])
+    board.store.accept(1, "k", make_patchy_entry(1))
     assert "No entry yet" in read(TestClient(board.app()).get("/")).text  # until it is scored
     board.score()
     page = read(TestClient(board.app()).get("/"))
@@ -167,9 +168,9 @@ def test_the_wall_has_each_number_of_a_group_as_text(three, asking):
 
 
 def test_shared_ranks_are_shown_as_such(tmp_path):
-    board = Board(tmp_path, ["One", "Two", "Three"])
+    board = BoardWithGroups(tmp_path, ["One", "Two", "Three"])
     for n, wrong in ((1, 0.3), (2, 0.3), (3, 0.6)):
-        board.store.accept(n, "k", entry(1, (wrong, wrong)))
+        board.store.accept(n, "k", make_patchy_entry(1, (wrong, wrong)))
     board.score()
     board.verify("verified", "verified", "verified")
     page = TestClient(board.app()).get("/")
@@ -206,8 +207,8 @@ def test_two_hundred_groups_come_in_pages_and_a_chosen_one_is_on_its_page(many):
 
 
 def test_before_the_deadline_maps_show_no_private_pixel_and_after_it_all_that_have_a_class(tmp_path):
-    board = Board(tmp_path, ["Alone"])
-    board.store.accept(1, "k", entry(1))
+    board = BoardWithGroups(tmp_path, ["Alone"])
+    board.store.accept(1, "k", make_patchy_entry(1))
     board.score()
     app = board.app()
     for part in ("public", "private"):
@@ -218,7 +219,7 @@ def test_before_the_deadline_maps_show_no_private_pixel_and_after_it_all_that_ha
             hidden = (scene.split(split).grid == scene.PRIVATE) & (part == "public")
             assert hidden.any() == (part == "public")
             hidden |= scene.load()[1] == 0
-            assert np.array_equal(shown, np.where(hidden, 0, label_map(1, wrong)))
+            assert np.array_equal(shown, np.where(hidden, 0, make_patchy_map(1, wrong)))
         if part == "public":
             board.store.change({"deadline": "2026-01-01T00:00:00"})
             board.score()
@@ -227,7 +228,7 @@ def test_before_the_deadline_maps_show_no_private_pixel_and_after_it_all_that_ha
 def test_no_page_has_a_private_number_before_the_deadline(three, asking):
     shown = asking.get("/?group=Ann+%26+Bob").text + logged_in(three, three.tokens["Ann & Bob"]).get("/group").text
     for split, wrong in zip(scene.SPLITS, (0.03, 0.35), strict=True):
-        public, private = numbers(1, wrong, split), numbers(1, wrong, split, "private")
+        public, private = score_patchy_map(1, wrong, split), score_patchy_map(1, wrong, split, "private")
         for name in ("overall", "average"):
             assert f"{100 * public[name]:.1f}" in shown
             assert (
@@ -273,7 +274,7 @@ def test_all_is_below_the_path_that_a_hub_gives_the_board(three):
 
 
 def test_a_group_joins_and_sees_its_token_once(tmp_path):
-    board = Board(tmp_path)
+    board = BoardWithGroups(tmp_path)
     client = TestClient(board.app(), headers=HERE, follow_redirects=False)
     assert "not that of this board" in read(client.post("/join", data={"name": "New", "code": "wrong"}), 403).text
     answer = client.post("/join", data={"name": " The  new ones", "code": CODE})
@@ -294,15 +295,15 @@ def test_only_a_token_of_the_board_logs_in(three, asking):
 
 
 def upload(client, path="/group/hand-in?key=a", seed=7, **changes):
-    sent = entry(seed)
-    files = {"random": sent.random, "disjoint": sent.disjoint, "notebook": NOTEBOOK} | changes
+    sent = make_patchy_entry(seed)
+    files = {"random": sent.random, "disjoint": sent.disjoint, "notebook": NOTEBOOK.encode()} | changes
     return client.post(
         path, files={name: (name, content) for name, content in files.items()}, data={"ranks": "", "seconds": ""}
     )
 
 
 def test_a_form_hands_in_once_however_often_it_is_sent(tmp_path):
-    board = Board(tmp_path, ["Alone"], per_day=2)
+    board = BoardWithGroups(tmp_path, ["Alone"], per_day=2)
     client = logged_in(board, board.tokens["Alone"])
     form = read(client.get("/group")).all("form", action="/group/hand-in")[0]
     assert len(form["action"].partition("key=")[2]) > 20
@@ -348,8 +349,8 @@ def test_nobody_changes_anything_without_being_logged_in_or_from_another_site(th
 
 
 def test_the_instructor_sets_withdraws_and_freezes_by_forms(tmp_path):
-    board = Board(tmp_path, ["Alone"])
-    board.store.accept(1, "k", entry(1))
+    board = BoardWithGroups(tmp_path, ["Alone"])
+    board.store.accept(1, "k", make_patchy_entry(1))
     board.score()
     client = logged_in(board, board.instructor)
     values = {
@@ -396,9 +397,9 @@ def test_the_instructor_sets_withdraws_and_freezes_by_forms(tmp_path):
 
 
 def test_after_the_deadline_nothing_can_be_handed_in_or_chosen_and_the_wall_says_what_is_final(tmp_path):
-    board = Board(tmp_path, ["Alone"])
-    board.store.accept(1, "a", entry(1))
-    board.store.accept(1, "b", entry(2))
+    board = BoardWithGroups(tmp_path, ["Alone"])
+    board.store.accept(1, "a", make_patchy_entry(1))
+    board.store.accept(1, "b", make_patchy_entry(2))
     board.store.change({"deadline": "2026-01-01T00:00:00"})
     client = logged_in(board, board.tokens["Alone"])
     assert "The deadline has passed" in read(client.get("/")).text
@@ -412,8 +413,8 @@ def test_after_the_deadline_nothing_can_be_handed_in_or_chosen_and_the_wall_says
 
 
 def test_the_deadline_is_seen_at_once_although_nothing_else_has_changed(tmp_path, monkeypatch):
-    board = Board(tmp_path, ["Alone"])
-    board.store.accept(1, "k", entry(1))
+    board = BoardWithGroups(tmp_path, ["Alone"])
+    board.store.accept(1, "k", make_patchy_entry(1))
     client = TestClient(board.app())
     assert "left, until" in client.get("/").text
     later = board.store.settings().deadline
@@ -422,9 +423,9 @@ def test_the_deadline_is_seen_at_once_although_nothing_else_has_changed(tmp_path
 
 
 def test_progress_is_told_in_words(tmp_path):
-    board = Board(tmp_path, [NASTY[:40], "Other"])
+    board = BoardWithGroups(tmp_path, [NASTY[:40], "Other"])
     for group, key, wrong in ((1, "a", 0.5), (2, "b", 0.4), (1, "c", 0.2)):
-        board.store.accept(group, key, entry(1, (wrong, wrong)))
+        board.store.accept(group, key, make_patchy_entry(1, (wrong, wrong)))
         board.score()
         board.verify("verified")
     lines = views.progress(board.store)["disjoint"]
@@ -437,9 +438,9 @@ def test_progress_is_told_in_words(tmp_path):
 
 def test_what_was_refused_or_left_before_anybody_looked_at_it_is_no_progress(tmp_path):
     """Else a truth that was uploaded once would stand at 100% for good."""
-    board = Board(tmp_path, ["Honest", "Caught", "In passing"])
+    board = BoardWithGroups(tmp_path, ["Honest", "Caught", "In passing"])
     for group, key, wrong in ((1, "a", 0.3), (2, "b", 0.0), (3, "c", 0.0), (3, "d", 0.4)):
-        board.store.accept(group, key, entry(1, (wrong, wrong)))
+        board.store.accept(group, key, make_patchy_entry(1, (wrong, wrong)))
     board.score()
     lines = views.progress(board.store)["random"]
     assert set(lines) == {"Honest", "Caught", "In passing"} and len(lines["In passing"]) == 1
@@ -451,8 +452,8 @@ def test_what_was_refused_or_left_before_anybody_looked_at_it_is_no_progress(tmp
 
 
 def test_a_board_on_which_all_were_refused_has_a_wall(tmp_path):
-    board = Board(tmp_path, ["Alone"])
-    board.store.accept(1, "k", entry(1))
+    board = BoardWithGroups(tmp_path, ["Alone"])
+    board.store.accept(1, "k", make_patchy_entry(1))
     board.score()
     board.verify("flagged")
     page = read(TestClient(board.app()).get("/"))
@@ -478,7 +479,7 @@ def test_who_asks_with_a_browser_gets_a_page_on_what_is_wrong(three, asking):
 
 
 def test_a_group_gets_a_new_token_from_the_instructor_and_the_old_one_is_worth_nothing(tmp_path):
-    board = Board(tmp_path, ["Robbed", "Other"])
+    board = BoardWithGroups(tmp_path, ["Robbed", "Other"])
     old, client = board.tokens["Robbed"], logged_in(board, board.instructor)
     read(logged_in(board, board.tokens["Other"]).post("/instructor/token", data={"group": 1}), 403)
     assert board.store.group_of(old).name == "Robbed"

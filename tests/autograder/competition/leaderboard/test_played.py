@@ -10,10 +10,10 @@ import nbformat
 import numpy as np
 import pytest
 
-from autograder.bench import competition
-from autograder.bench.board import Server
 from autograder.examination import sandbox
+from autograder.testing.board_process import BoardProcess
 from autograder.testing.browser import chromium
+from autograder.testing.entry_notebooks import load_entries, make_entry_notebook
 from autograder.testing.mini_course import environment, mini_course
 from course.competition import scene
 
@@ -30,18 +30,18 @@ board.submit(entry, ranks=4, seconds=12.5)
 board.history()
 """
 CUBE, TRUTH = scene.load()
-ENTRIES = competition.entries()
+ENTRIES = load_entries()
 GROUPS = {"Blur & SVM": ENTRIES.blur_svm, "Les voisins": ENTRIES.nearest_mean, "<b>The oracle</b>": None}
 
 
 @pytest.fixture
 def server(tmp_path):
     """`course board` as an instructor starts it."""
-    if sandbox.missing():
-        assert os.environ.get("CI") != "true", sandbox.missing()
-        pytest.skip(sandbox.missing())
+    if sandbox.why_unavailable():
+        assert os.environ.get("CI") != "true", sandbox.why_unavailable()
+        pytest.skip(sandbox.why_unavailable())
     (tmp_path / "board").mkdir()
-    with Server(tmp_path / "board") as server:
+    with BoardProcess(tmp_path / "board") as server:
         yield server
 
 
@@ -53,7 +53,7 @@ def handed_in_from_the_lab(home, url, name, classify):
     mini_course(home, labs=[])
     folder = home / "work" / LAB
     folder.mkdir(parents=True)
-    nbformat.write(competition.notebook((classify or ENTRIES.nearest_mean).__name__), folder / f"{LAB}.ipynb")
+    nbformat.write(make_entry_notebook((classify or ENTRIES.nearest_mean).__name__), folder / f"{LAB}.ipynb")
     for split in scene.SPLITS:
         made = TRUTH if classify is None else classify(CUBE.copy(), scene.split(split).labels(TRUTH), 0)
         np.save(home / f"{split}.npy", made)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from autograder.competition.leaderboard import rules
 from autograder.competition.leaderboard.rules import Refused
-from tests.autograder.competition.leaderboard.conftest import NOTEBOOK, files, settings
+from autograder.testing.board import NOTEBOOK, make_files, make_settings
 
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
 
@@ -65,7 +65,7 @@ def test_a_deadline_without_an_offset_is_of_the_boards_time_zone():
 )  # fmt: skip
 def test_settings_that_make_no_sense_are_refused(changes):
     with pytest.raises(Refused):
-        rules.settings(settings(), changes)
+        rules.settings(make_settings(), changes)
 
 
 def test_a_board_needs_all_of_its_settings():
@@ -74,12 +74,12 @@ def test_a_board_needs_all_of_its_settings():
 
 
 def test_a_day_ends_at_midnight_there_also_when_the_clock_is_put_back():
-    start, end = rules.day(settings(time_zone="Europe/Berlin"), datetime(2026, 10, 25, 12, tzinfo=UTC))
+    start, end = rules.day(make_settings(time_zone="Europe/Berlin"), datetime(2026, 10, 25, 12, tzinfo=UTC))
     assert end - start == timedelta(hours=25) and start == datetime(2026, 10, 24, 22, tzinfo=UTC)
 
 
 def test_the_private_part_is_seen_from_the_deadline_on():
-    board = settings(deadline=NOON)
+    board = make_settings(deadline=NOON)
     assert rules.part(board, NOON - timedelta(microseconds=1)) == "public" and rules.part(board, NOON) == "private"
     rules.may_enter(board, NOON - timedelta(microseconds=1), 4)
     for at, today, status in ((NOON, 0, 403), (NOON - timedelta(seconds=1), 5, 429)):
@@ -119,13 +119,13 @@ def test_a_notebook_is_one_of_format_4_with_code():
         '{"nbformat": 4, "cells": [' * 9000,
     ):  # fmt: skip
         with pytest.raises(Refused, match="the notebook is none, or has no code"):
-            rules.entry(**files(notebook=wrong.encode("utf-8", "surrogatepass")))
-    assert rules.entry(**files(notebook=b"\xef\xbb\xbf" + NOTEBOOK.encode()))
+            rules.entry(**make_files(notebook=wrong.encode("utf-8", "surrogatepass")))
+    assert rules.entry(**make_files(notebook=b"\xef\xbb\xbf" + NOTEBOOK.encode()))
 
 
 def test_two_contents_have_two_digests():
-    first = files()
-    others = [first | {"notebook": NOTEBOOK.encode() + b" "}, first | {"random": first["disjoint"]}, files(),
+    first = make_files()
+    others = [first | {"notebook": NOTEBOOK.encode() + b" "}, first | {"random": first["disjoint"]}, make_files(),
               first | {"evidence": {"ranks": 1, "seconds": 1.0}}]  # fmt: skip
     assert rules.entry(**first).digest == rules.entry(**first).digest
     assert len({rules.entry(**each).digest for each in [first, *others]}) == 5

@@ -19,8 +19,8 @@ from alembic.migration import MigrationContext
 from autograder.competition.leaderboard import rules, worker
 from autograder.competition.leaderboard import store as stores
 from autograder.competition.leaderboard.rules import Refused
+from autograder.testing.board import CODE, count_rows, make_entry, make_settings, pass_deadline
 from course.competition import scene, score
-from tests.autograder.competition.leaderboard.conftest import CODE, entry, has, pass_deadline, settings
 
 
 @pytest.fixture
@@ -46,16 +46,16 @@ def test_the_tables_are_those_that_the_migrations_make(store):
 
 def test_a_board_is_opened_once_and_its_token_told_once(store):
     assert store.is_instructor(store.token) and not store.is_instructor("") and not store.is_instructor("é\x00")
-    assert store.open(settings(name="Another")) is None and store.settings().name == "Test"
+    assert store.open(make_settings(name="Another")) is None and store.settings().name == "Test"
 
 
 def test_machines_that_open_a_board_at_the_same_instant_open_one(url):
     """As where several start with one empty database."""
     program = (
         "import sys; from autograder.competition.leaderboard import store as s\n"
-        "from tests.autograder.competition.leaderboard.conftest import settings\n"
+        "from autograder.testing.board import make_settings\n"
         "store = s.Store(sys.argv[1]); print('ready', flush=True); input()\n"
-        "print(store.open(settings(name=sys.argv[2])) is not None, store.settings().name)"
+        "print(store.open(make_settings(name=sys.argv[2])) is not None, store.settings().name)"
     )
     others = [
         subprocess.Popen([sys.executable, "-c", program, url, name], stdin=-1, stdout=-1, text=True) for name in "ABC"
@@ -85,7 +85,7 @@ def test_a_group_joins_with_the_code_and_under_a_name_of_its_own(store):
     ):  # fmt: skip
         with pytest.raises(Refused, match=words):
             store.join(name, code)
-    assert has(store)["groups"] == 1
+    assert count_rows(store)["groups"] == 1
 
 
 def test_groups_of_a_hub_are_found_again_and_take_nobodys_name(store):
@@ -96,7 +96,7 @@ def test_groups_of_a_hub_are_found_again_and_take_nobodys_name(store):
 
 
 def test_the_same_request_again_makes_no_second_entry(store, group):
-    one, other = entry(), entry()
+    one, other = make_entry(), make_entry()
     first = store.accept(group, "k", one)
     assert first == (1, True) and store.accept(group, "k", one) == (1, False)
     with pytest.raises(Refused, match="with another entry before") as refused:
@@ -109,19 +109,19 @@ def test_the_same_request_again_makes_no_second_entry(store, group):
 
 
 def test_one_request_that_comes_many_times_at_once_makes_one_entry(store, group):
-    one = entry()
+    one = make_entry()
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         got = list(pool.map(lambda _: store.accept(group, "k", one), range(16)))
     assert {number for number, _ in got} == {1} and sum(new for _, new in got) == 1
-    assert has(store)["entries"] == has(store)["files"] == 1
+    assert count_rows(store)["entries"] == count_rows(store)["files"] == 1
 
 
 def test_no_limit_is_overrun_by_posts_at_once_from_several_processes(url, store, group):
     """Threads of this process, and two others, as where several machines serve one PostgreSQL."""
     program = (
         "import sys, concurrent.futures as c; from autograder.competition.leaderboard import rules, store as s\n"
-        "from tests.autograder.competition.leaderboard.conftest import entry\n"
-        "store = s.Store(sys.argv[1]); made = [entry() for _ in range(6)]; print('ready', flush=True); input()\n"
+        "from autograder.testing.board import make_entry\n"
+        "store = s.Store(sys.argv[1]); made = [make_entry() for _ in range(6)]; print('ready', flush=True); input()\n"
         "def post(e):\n"
         "    try: return store.accept(1, e.digest, e)[1]\n"
         "    except rules.Refused as r: return str(r.status)\n"
@@ -134,7 +134,7 @@ def test_no_limit_is_overrun_by_posts_at_once_from_several_processes(url, store,
         other.stdin.flush()
     said = " ".join(other.communicate()[0] for other in others).split()
     assert sorted(said) == ["429"] * 7 + ["True"] * 5
-    assert has(store)["entries"] == 5 and store.left_today(group) == 0
+    assert count_rows(store)["entries"] == 5 and store.left_today(group) == 0
     assert not rules_broken(store)
 
 
@@ -147,34 +147,34 @@ def rules_broken(store):
 def test_a_day_is_one_of_the_boards_time_zone(store, group):
     store.change({"time_zone": "Pacific/Auckland", "per_day": 1, "deadline": "2100-01-01T00:00:00"})
     midnight = rules.day(store.settings(), rules.now())[0]
-    store.accept(group, "a", entry(), midnight)
-    store.accept(group, "b", entry(), midnight - timedelta(seconds=1))
+    store.accept(group, "a", make_entry(), midnight)
+    store.accept(group, "b", make_entry(), midnight - timedelta(seconds=1))
     with pytest.raises(Refused, match=r"1 times today, and 1 are allowed: hand in again from .* \(Pacific/Auckland\)"):
-        store.accept(group, "c", entry(), midnight + timedelta(hours=20))
-    store.accept(group, "d", entry(), midnight + timedelta(hours=26))
+        store.accept(group, "c", make_entry(), midnight + timedelta(hours=20))
+    store.accept(group, "d", make_entry(), midnight + timedelta(hours=26))
 
 
 def test_nothing_comes_in_after_the_deadline_or_while_the_board_is_frozen(store, group):
     store.freeze(True)
     with pytest.raises(Refused, match="frozen"):
-        store.accept(group, "a", entry())
+        store.accept(group, "a", make_entry())
     store.freeze(False)
-    number, _ = store.accept(group, "a", entry())
+    number, _ = store.accept(group, "a", make_entry())
     with pytest.raises(Refused, match="deadline"):
-        store.accept(group, "b", entry(), store.settings().deadline)
+        store.accept(group, "b", make_entry(), store.settings().deadline)
     # what was received before it counts, also when it is written after it
     before = rules.now()
     pass_deadline(store)
     with pytest.raises(Refused, match="deadline"):
-        store.accept(group, "b", entry(), before)
+        store.accept(group, "b", make_entry(), before)
     with pytest.raises(Refused, match="can no longer be chosen"):
         store.choose(group, number)
-    assert has(store)["entries"] == 1
+    assert count_rows(store)["entries"] == 1
 
 
 def test_the_chosen_entry_counts_else_the_last_one_that_was_not_withdrawn(store, group):
     for key in "abc":
-        store.accept(group, key, entry())
+        store.accept(group, key, make_entry())
     other = store.join("Two", CODE)[0].id
     counts = lambda: [past.id for past in store.history(group) if past.counts]  # noqa: E731
     assert counts() == [3]
@@ -195,7 +195,7 @@ def test_the_chosen_entry_counts_else_the_last_one_that_was_not_withdrawn(store,
 def test_scores_and_ranks_are_the_scorers(store):
     maps = {}
     for name, wrong in (("A", 0.02), ("B", 0.3), ("C", 0.021)):
-        made = entry(wrong)
+        made = make_entry(wrong)
         store.accept(store.join(name, CODE)[0].id, name, made)
         maps[name] = score.read_map(made.random)
     assert placed(store) == {}
@@ -210,7 +210,7 @@ def test_scores_and_ranks_are_the_scorers(store):
 
 def test_who_is_not_verified_takes_no_rank_from_who_is(store):
     for name, wrong in (("cheat", 0.0), ("good", 0.05), ("fair", 0.2), ("new", 0.1)):
-        store.accept(store.join(name, CODE)[0].id, name, entry(wrong))
+        store.accept(store.join(name, CODE)[0].id, name, make_entry(wrong))
     scored(store)
     assert placed(store) == {"cheat": 1, "good": 2, "new": 3, "fair": 4}
     for state in ("flagged", "verified", "verified"):
@@ -221,8 +221,8 @@ def test_who_is_not_verified_takes_no_rank_from_who_is(store):
 
 
 def test_nothing_of_the_private_part_is_computed_before_the_deadline(store, group):
-    store.accept(group, "a", entry())
-    store.accept(group, "b", entry())
+    store.accept(group, "a", make_entry())
+    store.accept(group, "b", make_entry())
     scored(store)
     assert store.unscored("private") == [] and store.to_verify() == (2, "public")
     store.put_verdict(2, "public", "verified", "")
@@ -244,7 +244,7 @@ def private(store):
 
 
 def test_once_private_results_are_out_the_deadline_does_not_move_to_a_later_time(store, group):
-    store.accept(group, "a", entry())
+    store.accept(group, "a", make_entry())
     pass_deadline(store)
     store.change({"deadline": (rules.now() + timedelta(days=1)).isoformat()})  # nothing is out yet
     pass_deadline(store)
@@ -256,7 +256,7 @@ def test_once_private_results_are_out_the_deadline_does_not_move_to_a_later_time
 
 
 def test_in_the_end_the_map_of_the_run_counts(store, group):
-    made, again = entry(0.1), score.read_map(entry(0.12).random)
+    made, again = make_entry(0.1), score.read_map(make_entry(0.12).random)
     store.accept(group, "a", made)
     pass_deadline(store)
     scored(store)
@@ -272,9 +272,9 @@ def test_in_the_end_the_map_of_the_run_counts(store, group):
 
 
 def test_a_verifier_that_died_goes_on_and_one_entry_that_kills_it_is_given_up(store, group):
-    store.accept(group, "a", entry())
+    store.accept(group, "a", make_entry())
     other = store.join("Two", CODE)[0].id
-    store.accept(other, "b", entry())
+    store.accept(other, "b", make_entry())
     scored(store)
     tried = [store.to_verify()[0] for _ in range(6)]  # each time it dies
     assert sorted(tried) == [1, 1, 1, 2, 2, 2] and tried[0] != tried[1]
@@ -286,8 +286,8 @@ def test_a_verifier_that_died_goes_on_and_one_entry_that_kills_it_is_given_up(st
 
 
 def test_an_entry_that_could_not_be_verified_waits_and_others_come_first(store, group):
-    store.accept(group, "a", entry())
-    store.accept(store.join("Two", CODE)[0].id, "b", entry())
+    store.accept(group, "a", make_entry())
+    store.accept(store.join("Two", CODE)[0].id, "b", make_entry())
     scored(store)
     store.put_verdict(*store.to_verify(), "waiting", "there is no sandbox.")
     assert store.history(group)[0].said == "there is no sandbox."
@@ -295,7 +295,7 @@ def test_an_entry_that_could_not_be_verified_waits_and_others_come_first(store, 
 
 
 def test_rescoring_makes_all_scores_anew_and_keeps_who_was_verified(store, group):
-    store.accept(group, "a", entry())
+    store.accept(group, "a", make_entry())
     scored(store)
     store.put_verdict(*store.to_verify(), "verified", "")
     scored(store)
@@ -309,7 +309,7 @@ def test_rescoring_makes_all_scores_anew_and_keeps_who_was_verified(store, group
 
 
 def test_a_withdrawn_entry_is_not_shown_any_more(store, group):
-    store.accept(group, "a", entry())
+    store.accept(group, "a", make_entry())
     scored(store)
     store.withdraw(1, "copied")
     assert store.seen()[3] == [] and store.progress() == []
@@ -347,8 +347,8 @@ def test_what_was_acknowledged_is_there_after_kill_9(url, store, group):
     store.change({"per_day": 1000})
     program = (
         "import sys; from autograder.competition.leaderboard import store as s\n"
-        "from tests.autograder.competition.leaderboard.conftest import entry\n"
-        "store, one = s.Store(sys.argv[1]), entry()\n"
+        "from autograder.testing.board import make_entry\n"
+        "store, one = s.Store(sys.argv[1]), make_entry()\n"
         "for n in range(1000): print(store.accept(1, f'k{n}', one)[0], flush=True)"
     )
     process = subprocess.Popen([sys.executable, "-c", program, url], stdout=subprocess.PIPE, text=True)
@@ -368,13 +368,13 @@ def entry_of(store, number):
 
 
 def test_a_copy_has_every_row_and_can_go_into_the_other_database(store, group, tmp_path):
-    store.accept(group, "a", entry())
+    store.accept(group, "a", make_entry())
     scored(store)
     with contextlib.closing(stores.Store(f"sqlite:///{tmp_path / 'copy.sqlite'}")) as copy:
         stores.migrate(copy.engine)
         assert store.copy_to(copy) == store.head() == copy.head()
-        assert has(copy) == has(store) and copy.seen() == store.seen() and not rules_broken(copy)
-        assert copy.accept(group, "b", entry()) == (2, True)
+        assert count_rows(copy) == count_rows(store) and copy.seen() == store.seen() and not rules_broken(copy)
+        assert copy.accept(group, "b", make_entry()) == (2, True)
 
 
 def test_a_database_that_is_none_is_said_in_one_sentence(tmp_path):
@@ -382,10 +382,10 @@ def test_a_database_that_is_none_is_said_in_one_sentence(tmp_path):
 
     for url in ("mysql://x/y", "nonsense", "postgresql://nobody@127.0.0.1:1/x"):
         with pytest.raises(Problem):
-            stores.Store(url).open(settings())
+            stores.Store(url).open(make_settings())
     (tmp_path / "x").write_text("no database" * 1000)
     with pytest.raises(Problem):
-        stores.Store(f"sqlite:///{tmp_path / 'x'}").open(settings())
+        stores.Store(f"sqlite:///{tmp_path / 'x'}").open(make_settings())
 
 
 def test_verdicts_become_plain_values():

@@ -11,7 +11,7 @@ import uvicorn
 
 from autograder.competition.leaderboard import pages
 from autograder.testing import browser
-from tests.autograder.competition.leaderboard.walls import CODE, Board, entry
+from autograder.testing.board import CODE, BoardWithGroups, make_patchy_entry
 
 PATIENCE = browser.PATIENCE
 WIDE = """() => [...document.querySelectorAll('body :not(thead *, .scroll *)')]
@@ -82,10 +82,10 @@ def page_of(chromium, server, width=1920, height=1080, token=None, **options):
 def board(tmp_path_factory):
     """Twelve groups with the same maps, of a long name and a nasty one among them."""
     names = ["Rank Zero", LONG, '<i onclick="x">', *(f"Group {n}" for n in range(4, 13))]
-    board = Board(tmp_path_factory.mktemp("board"), names)
+    board = BoardWithGroups(tmp_path_factory.mktemp("board"), names)
     for n in range(1, 13):
         evidence = {"ranks": 2**n, "seconds": 1000 / n} if n % 2 else None
-        board.store.accept(n, "k", entry(1, (0.05, 0.4), evidence))
+        board.store.accept(n, "k", make_patchy_entry(1, (0.05, 0.4), evidence))
     board.score()
     board.verify(*["verified"] * 9, "refused")
     return board
@@ -98,8 +98,8 @@ def server(board):
 
 
 def test_the_wall_is_another_one_at_once_without_being_loaded_again(chromium, tmp_path):
-    board = Board(tmp_path, ["Early", "Late"])
-    board.store.accept(1, "k", entry(1, (0.05, 0.5)))
+    board = BoardWithGroups(tmp_path, ["Early", "Late"])
+    board.store.accept(1, "k", make_patchy_entry(1, (0.05, 0.5)))
     board.score()
     board.verify("verified")
     with served(board) as server, page_of(chromium, server) as page:
@@ -110,7 +110,7 @@ def test_the_wall_is_another_one_at_once_without_being_loaded_again(chromium, tm
         rows = page.locator(".panel.disjoint tr.row")
         assert rows.count() == 1 and page.locator("#news").inner_text() == ""
         page.locator("#choose-group").focus()
-        board.store.accept(2, "k", entry(2, (0.05, 0.2)))
+        board.store.accept(2, "k", make_patchy_entry(2, (0.05, 0.2)))
         board.score()
         page.wait_for_function("() => document.querySelectorAll('.panel.disjoint tr.row').length === 2")
         board.verify("verified")
@@ -230,7 +230,7 @@ def test_a_group_joins_hands_in_and_chooses_without_any_script(chromium, server,
         for name, ending in (("random", "npy"), ("disjoint", "npy"), ("notebook", "ipynb"))
     }
     for name, path in paths.items():
-        path.write_bytes(getattr(entry(3), name))
+        path.write_bytes(getattr(make_patchy_entry(3), name))
     with page_of(chromium, server, 1280, 900, java_script_enabled=False) as page:
         page.goto(f"{server.url}/join")
         page.fill("[name=name]", "By hand")

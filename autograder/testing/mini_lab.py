@@ -1,0 +1,111 @@
+"""The smallest lab, with two tasks and a written answer; hand-ins of it; and classes in which they are graded.
+
+The lab lies beside this file, in `mini/00-mini`, and takes the place of solutions/ in the tests of grading.
+"""
+
+import argparse
+import contextlib
+import copy
+import csv
+import io
+import json
+import warnings
+from pathlib import Path
+
+import nbformat
+from nbformat.v4 import new_output
+
+from autograder.gradebook import classroom, grading
+from autograder.intake import tidy
+from autograder.labs import build, source
+
+MINI = Path(__file__).parent / "mini"
+LAB = "00-mini"
+
+
+class MiniLab:
+    """The small lab: its solution, the notebook that students receive, and hand-ins with some cells replaced."""
+
+    def __init__(self):
+        self.solution = source.read(MINI / LAB / "lab.py")
+        self.release = build.student_version(LAB, self.solution)
+        self.work = {cell.id: cell.source for cell in self.solution.cells if source.is_task(cell)}
+
+    def hand_in(self, **sources):
+        """Make a solved hand-in in which the cells named in `sources` hold other text."""
+        notebook = copy.deepcopy(self.release)
+        for cell in notebook.cells:
+            cell.source = (self.work | sources).get(cell.id, cell.source)
+        return notebook
+
+    def copy_of(self, cell, name):
+        """Copy a cell and give the copy the id `name`."""
+        cell = copy.deepcopy(cell)
+        cell.id = name
+        return cell
+
+    def graded(self, notebook):
+        """Returns (the hand-in as it is examined, remarks)."""
+        lab = tidy.as_graded(copy.deepcopy(self.release), self.solution)
+        return tidy.tidy(copy.deepcopy(notebook), lab)
+
+
+class StagedClass(classroom.Classroom):
+    """A class whose hand-ins are never run: a test states the outcome of each."""
+
+    def put(self, student, notebook, hints=None, score=None, remarks=(), run=None, **names):
+        """Add a hand-in. hints: check -> text for each check that it fails; all other checks give their points.
+
+        score: the points of its written answer, None while it waits for a person. run: its record of examination.
+        """
+        notebook, hints = copy.deepcopy(notebook), hints or {}
+        for cell in notebook.cells:
+            if cell.id in hints:
+                cell.outputs = [new_output("error", ename="CheckFailed", evalue=hints[cell.id], traceback=[])]
+        notebook.metadata["course"] = {"remarks": list(remarks)}
+        with warnings.catch_warnings(), self.gradebook() as book:
+            warnings.simplefilter("ignore")  # SQLAlchemy's about nbgrader's own models
+            book.update_or_create_student(student, **names)
+            for grade in book.add_submission(LAB, student).notebooks[0].grades:
+                if source.is_answer(next(cell for cell in notebook.cells if cell.id == grade.name)):
+                    grade.manual_score, grade.needs_manual_grade = score, score is None
+                else:
+                    grade.auto_score, grade.needs_manual_grade = grade.cell.max_score * (grade.name not in hints), False
+            book.db.commit()
+        path = self.root / "autograded" / student / LAB / f"{LAB}.ipynb"
+        path.parent.mkdir(parents=True)
+        nbformat.write(notebook, path)
+        if run is not None:
+            noted = self.root / "examined" / LAB / f"{student}.json"
+            noted.parent.mkdir(parents=True, exist_ok=True)
+            noted.write_text(run if isinstance(run, str) else json.dumps(run))
+
+
+def put(folder, student, notebook, name=f"{LAB}.ipynb", lab=LAB):
+    """Write a hand-in (a notebook, or bytes) into a folder of hand-ins; returns its path."""
+    path = folder / student / lab / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(notebook if isinstance(notebook, bytes) else build.to_bytes(notebook))
+    return path
+
+
+def parse_arguments(hand_ins, class_, **more):
+    """The arguments of `course grade HAND-INS --class CLASS --json`, with `more` set on them."""
+    parser = argparse.ArgumentParser()
+    grading.add_arguments(parser)
+    return argparse.Namespace(**vars(parser.parse_args([str(hand_ins), "--class", str(class_), "--json"])) | more)
+
+
+def run(hand_ins, class_, **more):
+    """Run `course grade --json`; returns (exit status, student -> row, summary)."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        status = grading.run(parse_arguments(hand_ins, class_, **more))
+    *rows, last = [json.loads(line) for line in out.getvalue().splitlines()]
+    return status, {row["student"]: row for row in rows}, last["summary"]
+
+
+def read_scores(class_):
+    """Student -> score, from the class's grades.csv."""
+    with (class_ / "grades.csv").open() as file:
+        return {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}
