@@ -55,12 +55,12 @@ def examine_lab(way, solution, untouched, answers):
 
 def untouched_version(name, solution):
     """The notebook that students receive, with the whole checks, as it is graded when nothing was written in it."""
-    return tidy.as_graded(build.student_version(name, solution), solution)
+    return tidy.restore_checks(build.student_version(name, solution), solution)
 
 
 @contextlib.contextmanager
 def open_kernel(way):
-    """An examination in a new kernel: `outputs_of(cell)` runs a cell in the given way, `kernel` is the kernel."""
+    """An examination in a new kernel: `run_cell(cell)` runs a cell in the given way, `kernel` is the kernel."""
     if way == "plain":
         with Kernel(unsafe=True) as kernel:
             yield PlainExamination(kernel)
@@ -75,7 +75,7 @@ class PlainExamination:
     def __init__(self, kernel):
         self.kernel, self.history = kernel, []
 
-    def outputs_of(self, cell):
+    def run_cell(self, cell):
         """The outputs of one code cell, an error output where it failed or did not end."""
         try:
             outputs = self.kernel.run(cell.source, PATIENCE, cell.id)
