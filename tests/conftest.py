@@ -1,13 +1,15 @@
-"""What holds for every test."""
+"""What holds for every test: how tests are shared out among processes, what a skip means, and shared fixtures."""
 
 import contextlib
 import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+TESTS = Path(__file__).parent
 # These come last: they need Horovod, which `make test` builds while the others run.
 NEED_HOROVOD = (
     "test_horovod.py",
@@ -21,42 +23,55 @@ NEED_HOROVOD = (
 
 
 def pytest_configure():
-    # What a shell runs in the background ignores SIGINT, and here tests press the interrupt button.
+    # A shell's background process ignores SIGINT, as do pytest-xdist's workers, and some tests press Ctrl-C.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items):
+    """Order the tests, and keep those of a file in one process, which so makes its engines and servers once."""
     items.sort(key=lambda item: item.path.name in NEED_HOROVOD)
+    for item in items:
+        if not item.get_closest_marker("xdist_group"):
+            item.add_marker(pytest.mark.xdist_group(item.path.relative_to(TESTS).as_posix()))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """With CI=true a skip is a failure: there every machine has what the tests need."""
+    report = yield
+    if report.skipped and not hasattr(report, "wasxfail") and os.environ.get("CI") == "true":
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid} was skipped, which is a failure with CI=true: {call.excinfo.value}"
+    return report
 
 
 @pytest.fixture(scope="session")
 def horovod():
-    """Wait until Horovod is built, or build it; the frameworks that it has, () where it cannot be built."""
+    """Wait until Horovod is built, or build it; returns the frameworks that it supports, () where it cannot be built."""
     from course.horovod import build
 
-    said = subprocess.run([sys.executable, "-m", "course.horovod.build"], capture_output=True, text=True).stdout
+    output = subprocess.run([sys.executable, "-m", "course.horovod.build"], capture_output=True, text=True).stdout
     parts = tuple(build.parts())
     if len(parts) < len(build.PARTS) and os.environ.get("CI") == "true":
-        pytest.fail(f"Horovod is not installed, with {parts}: {said}")
+        pytest.fail(f"Horovod is installed for {parts} only: {output}")
     return parts
 
 
 @pytest.fixture(scope="session")
 def postgres_server():
-    """A PostgreSQL server of our own: a function that makes a new database and gives its URL."""
+    """A PostgreSQL server for this process: a function that creates a database and returns its URL."""
     from autograder.testing.postgres import start_postgresql
     from course.errors import Problem
 
     with contextlib.ExitStack() as stack:
         try:
-            new = stack.enter_context(start_postgresql("-F"))
+            create_database = stack.enter_context(start_postgresql("-F"))
         except Problem as problem:
-            assert os.environ.get("CI") != "true", problem
             pytest.skip(str(problem))
-        yield new
+        yield create_database
 
 
 @pytest.fixture
 def postgres(postgres_server):
-    """A new database in PostgreSQL; its URL."""
+    """The URL of a new database in PostgreSQL."""
     return postgres_server()

@@ -3,11 +3,8 @@
 The lab lies beside this file, in `mini/00-mini`, and takes the place of solutions/ in the tests of grading.
 """
 
-import argparse
-import contextlib
 import copy
 import csv
-import io
 import json
 import warnings
 from pathlib import Path
@@ -46,7 +43,7 @@ class MiniLab:
 
     def graded(self, notebook):
         """Returns (the hand-in as it is examined, remarks)."""
-        lab = tidy.as_graded(copy.deepcopy(self.release), self.solution)
+        lab = tidy.restore_checks(copy.deepcopy(self.release), self.solution)
         return tidy.tidy(copy.deepcopy(notebook), lab)
 
 
@@ -72,13 +69,13 @@ class StagedClass(classroom.Classroom):
                 else:
                     grade.auto_score, grade.needs_manual_grade = grade.cell.max_score * (grade.name not in hints), False
             book.db.commit()
-        path = self.root / "autograded" / student / LAB / f"{LAB}.ipynb"
+        path = self.autograded(student, LAB)
         path.parent.mkdir(parents=True)
         nbformat.write(notebook, path)
         if run is not None:
-            noted = self.root / "examined" / LAB / f"{student}.json"
-            noted.parent.mkdir(parents=True, exist_ok=True)
-            noted.write_text(run if isinstance(run, str) else json.dumps(run))
+            record = self.record(student, LAB)
+            record.parent.mkdir(parents=True, exist_ok=True)
+            record.write_text(run if isinstance(run, str) else json.dumps(run))
 
 
 def put(folder, student, notebook, name=f"{LAB}.ipynb", lab=LAB):
@@ -89,20 +86,11 @@ def put(folder, student, notebook, name=f"{LAB}.ipynb", lab=LAB):
     return path
 
 
-def parse_arguments(hand_ins, class_, **more):
-    """The arguments of `course grade HAND-INS --class CLASS --json`, with `more` set on them."""
-    parser = argparse.ArgumentParser()
-    grading.add_arguments(parser)
-    return argparse.Namespace(**vars(parser.parse_args([str(hand_ins), "--class", str(class_), "--json"])) | more)
-
-
-def run(hand_ins, class_, **more):
-    """Run `course grade --json`; returns (exit status, student -> row, summary)."""
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        status = grading.run(parse_arguments(hand_ins, class_, **more))
-    *rows, last = [json.loads(line) for line in out.getvalue().splitlines()]
-    return status, {row["student"]: row for row in rows}, last["summary"]
+def run(hand_ins, class_, **options):
+    """Grade a folder of hand-ins; returns (whether one failed, student -> Outcome as a dict, stray lines)."""
+    result = grading.grade(hand_ins, class_, **options)
+    rows = {outcome.student: vars(outcome) for outcome in result.outcomes}
+    return any(row["failed"] for row in rows.values()), rows, result.strays
 
 
 def read_scores(class_):

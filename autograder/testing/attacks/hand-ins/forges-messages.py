@@ -18,7 +18,7 @@ def add(x, y):
     import sys
 
     agent = sys.modules["autograder.examination.agent"]
-    for text in ("", "x", "= 3", f"{agent.asked}", f"{agent.asked - 1} = 3", f"{agent.asked + 1} = 3", "\0", "= ["):
+    for text in ("", "x", "= 3", f"{agent.question_number}", f"{agent.question_number - 1} = 3", f"{agent.question_number + 1} = 3", "\0", "= ["):
         agent.line.send(text.encode())
     agent.line.send(b"\xff \xff \xff")
     for stream in (kernel.shell_stream, kernel.stdin_socket, kernel.iopub_socket):
@@ -46,7 +46,7 @@ def descend(gradient, theta, steps):
         "\ud800",
     ):
         try:
-            agent.exchanged(text)
+            agent.exchange(text)
         except Exception:
             pass
     return "wrong"

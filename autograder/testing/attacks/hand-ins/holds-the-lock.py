@@ -1,6 +1,6 @@
 # tries: a loop in C that never lets go of the interpreter's lock
 # earns: descend, squares, total
-# said: ignored being interrupted
+# said: ignored the interrupt
 # %% add
 import collections, itertools
 

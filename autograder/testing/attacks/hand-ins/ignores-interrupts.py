@@ -1,6 +1,6 @@
 # tries: a function and a cell that ignore SIGINT and SIGTERM
 # earns: descend, squares, total
-# said: ignored being interrupted
+# said: ignored the interrupt
 # %% add
 import signal, time
 

@@ -1,6 +1,6 @@
 # tries: a kernel that stops itself by SIGSTOP
 # earns: descend, squares, total
-# said: ignored being interrupted
+# said: ignored the interrupt
 # %% add
 import os, signal
 
