@@ -166,13 +166,13 @@ def returns_early(comm, x):
     return None if comm.rank == 2 else ring_sum(comm, x)
 
 
-@case("a rank skips the barrier", "Rank 3 has not come to the barrier")
+@case("a rank skips the barrier", "Rank 3 has not reached the barrier")
 def no_barrier(comm, x):
     if comm.rank != 3:
         comm.barrier()
 
 
-@case("a rank waits elsewhere than in the barrier", "Rank 1 has not come to the barrier")
+@case("a rank waits elsewhere than in the barrier", "Rank 1 has not reached the barrier")
 def other_than_barrier(comm, x):
     if comm.rank == 1:
         comm.recv(x, source=0)

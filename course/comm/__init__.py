@@ -1,4 +1,4 @@
-"""What students build on: the communicator, the carriers that move its bytes, its trace, and reports on hangs."""
+"""What students build on: the communicator, the carriers that move its messages, traces, and reports on hangs."""
 
 from course.comm.faults import Delay, Die, Drop, Reorder, Slow
 from course.comm.simulated import Simulated

@@ -1,9 +1,9 @@
-"""Faults to ask for: a slow rank, a message that is late, lost or overtaken, a rank that dies.
+"""Faults to inject into a run: a slow rank, a rank that dies, a message that is late, lost or overtaken.
 
     spmd(broadcast, xs, ranks=4, faults=[Drop(source=0, dest=2)])
 
-The communicator applies them on the side of the rank that sends, the same way on every carrier. `number` counts the
-messages from `source` to `dest` from 0; barriers do not count.
+The communicator of the sending rank applies them, in the same way on every carrier. `number` counts the messages from
+`source` to `dest`, starting at 0; the messages of barriers do not count.
 """
 
 from collections import Counter
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Slow:
-    """Rank `rank` takes `seconds` longer before each call of the communicator."""
+    """Rank `rank` pauses for `seconds` before each call of the communicator."""
 
     rank: int
     seconds: float
@@ -20,7 +20,7 @@ class Slow:
 
 @dataclass(frozen=True)
 class Die:
-    """Rank `rank` ends without a word when it begins its call number `step` of the communicator, counted from 0."""
+    """Rank `rank` dies without warning at the start of its call number `step` of the communicator, counted from 0."""
 
     rank: int
     step: int = 0
@@ -28,7 +28,7 @@ class Die:
 
 @dataclass(frozen=True)
 class Delay:
-    """A message sets out `seconds` late; what its rank sends to the same dest after it waits behind it."""
+    """A message leaves `seconds` late; later messages of its rank to the same dest wait behind it."""
 
     source: int
     dest: int
@@ -38,7 +38,7 @@ class Delay:
 
 @dataclass(frozen=True)
 class Drop:
-    """A message never arrives, so its sender is never told that it was taken."""
+    """A message never arrives, so its sender waits for ever."""
 
     source: int
     dest: int
@@ -47,7 +47,7 @@ class Drop:
 
 @dataclass(frozen=True)
 class Reorder:
-    """A message is overtaken by the next one on its way; if its rank waits for it before that, it sets out then."""
+    """A message is overtaken by the next one to the same dest. If its rank waits for it first, it leaves then."""
 
     source: int
     dest: int
@@ -57,15 +57,15 @@ class Reorder:
 KINDS = (Slow, Die, Delay, Drop, Reorder)
 
 
-def checked(faults, ranks):
-    """`faults` as a tuple; raises ValueError for what is no fault or names a rank that there is not."""
+def check_faults(faults, ranks):
+    """Returns `faults` as a tuple; raises ValueError if one is not a fault or names a rank that does not exist."""
     faults = tuple(faults)
     for fault in faults:
         if not isinstance(fault, KINDS):
-            raise ValueError(f"{fault!r} is no fault; there are {', '.join(kind.__name__ for kind in KINDS)}.")
+            raise ValueError(f"{fault!r} is not a fault. The faults are {', '.join(kind.__name__ for kind in KINDS)}.")
         for name in ("rank", "source", "dest"):
             if not 0 <= getattr(fault, name, 0) < ranks:
-                raise ValueError(f"{fault!r}: ranks go from 0 to {ranks - 1}.")
+                raise ValueError(f"{fault!r}: there is no such rank. Ranks go from 0 to {ranks - 1}.")
     return faults
 
 
@@ -80,10 +80,10 @@ class FaultsOf:
             for fault in faults
             if isinstance(fault, Delay | Drop | Reorder) and fault.source == rank
         }
-        self.messages = Counter()  # dest -> messages so far
+        self.messages = Counter()  # dest -> number of messages so far
 
-    def of_next(self, dest):
-        """The fault that meets the next message to `dest`, or None."""
+    def take_next(self, dest):
+        """The fault that strikes the next message to `dest`, or None. Counts that message."""
         number = self.messages[dest]
         self.messages[dest] += 1
         return self.of_message.get((dest, number))

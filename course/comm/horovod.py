@@ -1,10 +1,10 @@
-"""The horovod carrier: a run on engines is what `horovodrun` makes of a program, Horovod's own calls included.
+"""The horovod carrier: runs a function on engines as `horovodrun` runs a program, with Horovod's own calls.
 
-The ranks of the run find everything prepared for `hvd.init()`, which is theirs to call: Horovod's variables in their
-environment, and its rendezvous server, a new one for each run, in rank 0's process. When the function of a rank has
-ended, the rank leaves Horovod, as at the end of a program. Horovod then ends the calls in which other ranks still wait
-for it; so a collective that one rank skips ends at once. Where ranks wait for one another in different calls, Horovod
-gives up after SECONDS_APART. The communicator's own messages go over the sockets of the local carrier.
+The ranks find everything prepared for `hvd.init()`, which they call themselves: Horovod's variables in their
+environment, and a new rendezvous server for each run, in rank 0's process. When the function of a rank has ended, the
+rank leaves Horovod, as at the end of a program. Horovod then ends the calls in which other ranks still wait for it, so
+a collective that one rank skips ends at once. If ranks wait for one another in different calls, Horovod gives up after
+SECONDS_APART. The communicator's messages travel over the sockets of the local carrier.
 """
 
 import os
@@ -16,30 +16,30 @@ import weakref
 from typing import ClassVar
 
 from course.comm import wire
-from course.comm.local import Local
+from course.comm.local import SocketCarrier
 
-SECONDS_APART = 8  # that one rank may come later to a collective than another (checked every 2 s)
-LIBRARIES = ("horovod.torch.mpi_ops", "horovod.tensorflow.mpi_ops")  # each is a Horovod of its own
-LEFT_ALONE = re.compile(  # what Horovod's errors say where another rank is gone
+SECONDS_APART = 8  # that one rank may reach a collective after another (checked every 2 s)
+LIBRARIES = ("horovod.torch.mpi_ops", "horovod.tensorflow.mpi_ops")  # each has its own copy of Horovod's state
+LEFT_ALONE = re.compile(  # words in Horovod's errors when another rank is gone
     r"Horovod has been shut down|Connection (closed|reset) by peer|Broken pipe|Connection refused", re.IGNORECASE
 )
 SETTINGS = {
     "HOROVOD_CONTROLLER": "gloo",
     "HOROVOD_CPU_OPERATIONS": "gloo",
-    "HOROVOD_GLOO_TIMEOUT_SECONDS": "3600",  # the notebook's end decides what takes too long
+    "HOROVOD_GLOO_TIMEOUT_SECONDS": "3600",  # the notebook decides what takes too long
     "HOROVOD_STALL_CHECK_TIME_SECONDS": "2",
     "HOROVOD_STALL_SHUTDOWN_TIME_SECONDS": str(SECONDS_APART),
-    "HOROVOD_LOG_LEVEL": "fatal",  # all of it is said by the run's own error
+    "HOROVOD_LOG_LEVEL": "fatal",  # the error of the run says all of it
 }
 
 
-class Horovod(Local):
+class HorovodCarrier(SocketCarrier):
     """A rank of a run under Horovod.
 
-    stays: whether the rank stays joined when the run is over, for calls outside of runs.
+    stays_joined: whether the rank stays joined when the run is over, for calls outside runs.
     """
 
-    stays = False
+    stays_joined = False
     variables: ClassVar = {}
 
     def __init__(self, rank, size, reporter, secret, directory, name):
@@ -51,18 +51,19 @@ class Horovod(Local):
         if rank == 0:
             server = RendezvousServer()
             port = server.start()
-            self.stop_server = weakref.finalize(self, _stop, server)  # also where the run does not begin
+            self.stop_server = weakref.finalize(self, _stop, server)  # also if the run does not begin
             self.stop_server.atexit = False
-        host = "127.0.0.1" if self.is_one_machine else wire.own_hosts()[0]
+        host = "127.0.0.1" if self.is_one_machine else wire.list_own_hosts()[0]
         self.address = self.address, host, port, socket.gethostname()
 
     def meet(self, addresses, number):
         links, hosts, ports, machines = zip(*addresses, strict=True)
         super().meet(links, number)
-        leave()  # what an earlier run, or `start`, has left
+        leave()  # an earlier run, or `course.horovod.start`, may have left this process joined
         here = [rank for rank in range(self.size) if machines[rank] == machines[self.rank]]
         names = list(dict.fromkeys(machines))
-        alike = [name for name in names if machines.count(name) > here.index(self.rank)]
+        # The machines that have a rank with the same local number
+        peers = [name for name in names if machines.count(name) > here.index(self.rank)]
         self.variables = SETTINGS | {
             "HOROVOD_GLOO_RENDEZVOUS_ADDR": hosts[0],
             "HOROVOD_GLOO_RENDEZVOUS_PORT": str(ports[0]),
@@ -71,15 +72,15 @@ class Horovod(Local):
             "HOROVOD_SIZE": str(self.size),
             "HOROVOD_LOCAL_RANK": str(here.index(self.rank)),
             "HOROVOD_LOCAL_SIZE": str(len(here)),
-            "HOROVOD_CROSS_RANK": str(alike.index(machines[self.rank])),
-            "HOROVOD_CROSS_SIZE": str(len(alike)),
+            "HOROVOD_CROSS_RANK": str(peers.index(machines[self.rank])),
+            "HOROVOD_CROSS_SIZE": str(len(peers)),
         }
         if self.is_one_machine:
             self.variables["HOROVOD_GLOO_IFACE"] = "lo"
         os.environ.update(self.variables)
 
     def leave(self):
-        if not self.stays:
+        if not self.stays_joined:
             leave()
 
     def is_left_alone(self, error):
@@ -87,14 +88,14 @@ class Horovod(Local):
 
     def release(self):
         super().release()
-        for name in self.variables:  # without them a later `hvd.init()` is that of a single process
+        for name in self.variables:  # without them a later `hvd.init()` makes a single rank
             os.environ.pop(name, None)
         if self.rank == 0:
             self.stop_server()
 
 
 def _stop(server):
-    """Stop a rendezvous server, which takes half a second, in the background."""
+    """Stop a rendezvous server in the background, since that takes half a second."""
 
     def stop():
         server.stop()
@@ -104,7 +105,7 @@ def _stop(server):
 
 
 def leave():
-    """Leave Horovod, if this process has joined; ranks that wait for this one get an error."""
+    """Leave Horovod if this process has joined it; ranks that wait for this one get an error."""
     for name in LIBRARIES:
         if name in sys.modules:
             sys.modules[name].shutdown()

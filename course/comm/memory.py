@@ -1,6 +1,7 @@
-"""Reads an array straight from the memory of another process: one copy, where a socket makes two (Linux).
+"""Reads an array straight from the memory of another process (Linux): one copy, whereas a socket makes two.
 
-Both processes belong to one user; where the system forbids it even so, `can_read` says so and sockets carry the bytes.
+Both processes belong to one user. If the system forbids it all the same, `can_read` returns False, and sockets carry
+the bytes.
 """
 
 import ctypes
@@ -20,19 +21,19 @@ _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
 def let_siblings_read():
-    """Let processes below our parent read our memory, where Linux (Yama) asks each process for its leave."""
+    """Let the processes below our parent read our memory; Linux (Yama) wants each process to allow that."""
     if _libc is not None:
         _libc.prctl(PR_SET_PTRACER, ctypes.c_ulong(os.getppid()), 0, 0, 0)
 
 
-def address(data):
-    """Where the bytes of a contiguous array are."""
+def find_address(data):
+    """The address of the bytes of a contiguous array."""
     return data.__array_interface__["data"][0]
 
 
 def read(pid, remote, data):
     """Fill the array `data` (uint8, shape (nbytes,)) from address `remote` of process `pid`; raises OSError."""
-    local, done = address(data), 0
+    local, done = find_address(data), 0
     while done < data.size:
         here, there = (Piece(base + done, data.size - done) for base in (local, remote))
         n = _libc.process_vm_readv(pid, ctypes.byref(here), 1, ctypes.byref(there), 1, 0)
@@ -42,7 +43,7 @@ def read(pid, remote, data):
 
 
 def can_read(pid, remote, expected, data):
-    """Whether reading works: `expected` is what stands at address `remote`; `data` is an array of its length."""
+    """Whether reading works. `expected`: the bytes at address `remote`; `data`: an array of their length."""
     try:
         read(pid, remote, data)
     except (OSError, AttributeError):  # not allowed, or not Linux

@@ -1,47 +1,44 @@
 """The simulated carrier: ranks as green threads of one process, under a virtual clock.
 
-One rank runs at a time, always the one whose clock is furthest behind, so a run is deterministic, and a ring of 1,024
-ranks needs no cluster. A message of n bytes takes alpha + n / beta seconds from the moment when both sides are there
-and neither is busy with another message in the same direction (the alpha-beta model, with one port each way:
-Thakur, Rabenseifner and Gropp 2005, section 3). Computing takes no time but what `comm.compute` declares.
+One rank runs at a time, always the one with the earliest clock, so a run is deterministic, and a ring of 1,024 ranks
+needs no cluster. A message of n bytes takes alpha + n / beta seconds from the moment when both sides are there and
+neither is busy with another message in the same direction (the alpha-beta model, with one port in each direction:
+Thakur, Rabenseifner and Gropp 2005, section 3). Computing takes only the time that `comm.compute` declares.
 
-Green threads (greenlet) because a switch between two takes well below a microsecond, and because one that never comes
-back can be left where it is. Touches the process's stdout and stderr, how often it looks for garbage and, in the main
-thread, the handlers of two signals, while a run lasts.
+Green threads (greenlet), because a switch between two of them takes well below a microsecond, and because one that
+never returns can be left behind. What a run changes in its process is in `process.py`.
 """
 
 import contextvars
-import gc
 import heapq
-import io
-import signal
 import sys
-import threading
-import time
 from collections import deque
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
 import greenlet
 
-from course.comm import hang
-from course.comm.communicator import Communicator, MessageMismatch, check_fit
+from course.comm import states
+from course.comm.carrier import RUN_IS_OVER, Carrier
+from course.comm.communicator import Communicator
+from course.comm.process import RankPrinter, alarm, rare_collections
+from course.comm.transfer import MessageMismatch, check_fit
 from course.errors import Interrupted, Problem
 
-FULL_TRACE_UP_TO = 64  # ranks; beyond, times of every call would fill the memory
+FULL_TRACE_UP_TO = 64  # ranks; with more, the times of every call would fill the memory
 COMM = str(Path(__file__).parent)
-SECONDS_TO_END = 1  # for ranks that are told to end; those that will not are left where they are
+SECONDS_TO_END = 1  # for ranks that must end; those that do not are left behind
 
-_left_behind = []  # green threads that would not end; collecting one as garbage would make it run on
+_left_behind = []  # green threads that did not end; if one was collected as garbage, it would run again
 
 
 @dataclass(frozen=True)
 class Simulated:
     """A network to simulate.
 
-    alpha: seconds a message. beta: bytes a second. gamma: seconds a byte that is added up (`comm.compute(added=...)`).
-    trace: whether to keep the times of every call; None means up to 64 ranks.
+    alpha: seconds per message. beta: bytes per second. gamma: seconds per byte that is added up
+    (`comm.compute(added=...)`). trace: whether to keep the times of every call; None means with up to 64 ranks.
     """
 
     alpha: float = 1e-5
@@ -51,7 +48,7 @@ class Simulated:
 
     def __post_init__(self):
         if self.alpha < 0 or self.beta <= 0 or self.gamma < 0:
-            raise Problem("Simulated: alpha and gamma are at least 0 seconds, and beta is more than 0 bytes a second.")
+            raise Problem("Simulated: alpha and gamma must be at least 0 seconds, beta more than 0 bytes per second.")
 
 
 class Stopped(greenlet.GreenletExit):
@@ -61,53 +58,53 @@ class Stopped(greenlet.GreenletExit):
 class Simulation:
     """One run of `function(comm, *args[rank], **kwargs[rank])` on simulated ranks.
 
-    network: a Simulated. args, kwargs: a tuple and a dict a rank. After `run` there are `states` (hang.State),
-    `values` and `records` (Recorder.plain), one a rank each, and `stop` (None, or "time").
+    network: a Simulated. args, kwargs: one tuple and one dict per rank. After `run`, `states` (states.State), `values`
+    and `records` (Recorder.to_plain) hold one entry per rank, and `stop` is None or "time".
     """
 
     def __init__(self, network, function, args, kwargs, faults):
         self.network, self.size = network, len(args)
         self.full = self.size <= FULL_TRACE_UP_TO if network.trace is None else network.trace
-        self.ready = [(0.0, rank) for rank in range(self.size)]  # heap of those that can go on, and from when
+        self.ready = [(0.0, rank) for rank in range(self.size)]  # heap of (clock, rank) that can continue
         self.posted = {}  # (source, dest, tag) -> transfers that wait for their other side, in order
         self.sends_until, self.receives_until = [0.0] * self.size, [0.0] * self.size
-        self.stop, self.over = None, False
-        self.computing = None  # the green thread that an alarm found at work outside of the communicator
+        self.stop, self.is_over = None, False
+        self.computing = None  # the green thread that an alarm found at work outside the communicator
         self.ranks = [Rank(self, rank, faults) for rank in range(self.size)]
         for rank, its_args, its_kwargs in zip(self.ranks, args, kwargs, strict=True):
             rank.begin(function, its_args, its_kwargs)
 
     def run(self, seconds):
-        """Run until every rank has ended, or nothing can move any more, or `seconds` of real time are over.
+        """Run until every rank has ended, or nothing can move any more, or `seconds` of real time have passed.
 
-        Raises Interrupted where the interrupt button was pressed.
+        Raises Interrupted if the interrupt button was pressed.
         """
         self.hub = greenlet.getcurrent()
-        printed = Prompter(sys.stdout, self.ranks)
-        with redirect_stdout(printed), redirect_stderr(printed):
-            with _alarm(self, seconds), _rare_collections():
+        printer = RankPrinter(sys.stdout, {rank.thread: rank.rank for rank in self.ranks})
+        with redirect_stdout(printer), redirect_stderr(printer):
+            with alarm(seconds, self.preempt), rare_collections():
                 self.serve()
-            self.states = [rank.state() for rank in self.ranks]
-            self.records = [rank.record() for rank in self.ranks]
+            self.states = [rank.describe() for rank in self.ranks]
+            self.records = [rank.close_records() for rank in self.ranks]
             self.values = [rank.value for rank in self.ranks]
-            interrupted = self.stop == "interrupt"
-            with _alarm(self, SECONDS_TO_END):
+            is_interrupted = self.stop == "interrupt"
+            with alarm(SECONDS_TO_END, self.preempt):
                 self.end_all()
-            printed.end()
-        if interrupted:
+            printer.end()
+        if is_interrupted:
             raise Interrupted("Interrupted: the ranks have stopped too.")
 
     def serve(self):
-        """Let ranks run, one after the other, until none can."""
+        """Let ranks run, one after the other, until none can continue."""
         while self.ready and self.stop is None:
             self.turn()
 
     def turn(self):
-        """Let the rank run whose clock is furthest behind."""
+        """Let the rank with the earliest clock run."""
         self.ranks[heapq.heappop(self.ready)[1]].thread.switch()
 
     def preempt(self, why, frame):
-        """Called by an alarm, wherever the rank that runs may be (in `frame`): leave it there and go to the hub."""
+        """Stop the running rank, wherever it is (in `frame`), and go to the hub. Called by an alarm."""
         self.stop = why
         if greenlet.getcurrent() is not self.hub:
             if not frame.f_code.co_filename.startswith(COMM):
@@ -115,39 +112,39 @@ class Simulation:
             self.hub.switch()
 
     def end_all(self):
-        """End the ranks that are still somewhere, by an exception. Whoever does not heed it is left there for good."""
-        stopped, self.stop, self.over = self.stop, None, True
-        # one that computes comes last: it is the likeliest not to end, and must not keep the others
+        """End the ranks that have not ended, by an exception. A rank that ignores it is left behind."""
+        stop, self.stop, self.is_over = self.stop, None, True
+        # A rank that computes comes last: it is the likeliest not to end, and must not keep the others from ending.
         for rank in sorted(self.ranks, key=lambda rank: rank.thread is self.computing):
             if self.stop is None and not rank.thread.dead:
                 rank.thread.throw(Stopped)
             if not rank.thread.dead:
                 _left_behind.append(rank.thread)
-        self.stop = stopped
+        self.stop = stop
 
     def seconds(self):
         """The virtual time that has passed."""
         return max(rank.clock for rank in self.ranks)
 
 
-class Rank:
-    """One rank: its green thread, its clock, and the carrier that its communicator works on."""
+class Rank(Carrier):
+    """One rank: its green thread, its clock, and the carrier of its communicator."""
 
     def __init__(self, simulation, rank, faults):
         self.simulation, self.rank, self.size = simulation, rank, simulation.size
         self.clock = 0.0
-        self.waiting = ()  # transfers without which it cannot go on
-        self.late = {}  # dest -> when a delayed message to it sets out, and what is sent after it at the earliest
+        self.waiting = ()  # transfers without which it cannot continue
+        self.late = {}  # dest -> when a delayed message to it leaves; later messages to it leave no earlier
         self.doing, self.error, self.place, self.value = "computes", ("", ""), None, None
         self.comm = Communicator(self, faults, simulation.full)
 
     def begin(self, function, args, kwargs):
-        """Make its green thread, which sees the context (of printing, of NumPy's settings) of its maker."""
+        """Make its green thread, with a copy of the current context (settings of printing and of NumPy)."""
         self.thread = greenlet.greenlet(lambda: self.live(function, args, kwargs))
         self.thread.gr_context = contextvars.copy_context()
 
     def live(self, function, args, kwargs):
-        """The rank's life."""
+        """Run the function and note how it ended."""
         try:
             self.value = function(self.comm, *args, **kwargs)
             self.comm._finish()
@@ -155,39 +152,39 @@ class Rank:
         except Stopped:
             pass
         except BaseException as error:  # an exit or an interrupt too must not reach the other ranks
-            self.doing, self.error = "raised", hang.words(error)
-            self.place = hang.in_traceback(error)
+            self.doing, self.error = "raised", states.describe_error(error)
+            self.place = states.find_place_of_error(error)
 
-    def state(self):
-        """What it is doing now."""
+    def describe(self):
+        """The State of this rank now."""
         if self.thread.dead or self.doing == "died":
-            return hang.State(self.rank, self.doing, place=self.place, error=self.error, at=self.clock)
-        pending = [hang.pending_of(transfer) for transfer in self.waiting if transfer.done is None]
+            return states.State(self.rank, self.doing, place=self.place, error=self.error, at=self.clock)
+        pending = [states.Pending.of(transfer) for transfer in self.waiting if transfer.done is None]
         doing = "computes" if self.thread is self.simulation.computing else "waits" if pending else "ready"
         frame = self.thread.gr_frame  # None before its first turn
-        begun = [hang.pending_of(transfer) for transfer in self.comm._begun(self.waiting)]
-        return hang.State(self.rank, doing, pending, begun, place=frame and hang.here(frame))
+        begun = [states.Pending.of(transfer) for transfer in self.comm._list_begun(self.waiting)]
+        return states.State(self.rank, doing, pending, begun, place=frame and states.find_place(frame))
 
-    def record(self):
-        """What its recorder took down, with what it was doing at the end; asked for after `state`."""
+    def close_records(self):
+        """Its records as plain values, with what it was doing at the end. Called after all ranks are described."""
         recorder, state = self.comm._recorder, self.simulation.states[self.rank]
         if state.doing == "waits":
             waiting = [transfer for transfer in self.waiting if transfer.done is None]
-            recorder.unfinished(waiting, self.clock, self.simulation.seconds())
+            recorder.end_waiting(waiting, self.clock, self.simulation.seconds())
         else:
-            recorder.ended(state.doing, self.clock)
-        return recorder.plain()
+            recorder.end(state.doing, self.clock)
+        return recorder.to_plain()
 
-    # what a communicator asks of its carrier
+    # ---------------------------------------------------------------- what a communicator asks of its carrier
 
     def now(self):
         return self.clock
 
     def start(self, transfer):
-        """Post one side; where the other side is there already, the message crosses."""
+        """Post one side; if the other side is there already, the message crosses."""
         simulation = self.simulation
-        if simulation.over:
-            raise Problem("this run is over: a communicator cannot be used after its function has returned.")
+        if simulation.is_over:
+            raise Problem(RUN_IS_OVER)
         source, dest = (self.rank, transfer.peer) if transfer.sends else (transfer.peer, self.rank)
         if transfer.sends and (self.late or transfer.not_before > transfer.posted):
             self.late[dest] = transfer.not_before = max(transfer.not_before, self.late.get(dest, 0.0))
@@ -204,7 +201,7 @@ class Rank:
             sender.cross(sent, self, transfer)
 
     def cross(self, sent, receiver, received):
-        """Bring a message from this rank to `receiver`: its bytes now, its clock to when that will be."""
+        """Move a message from this rank to `receiver`: its bytes now, and its times to when that will happen."""
         simulation, buffer = self.simulation, sent.buffer
         try:
             check_fit(received, buffer.dtype, buffer.count)
@@ -220,7 +217,7 @@ class Rank:
         if delayed:
             began = sent.not_before
         done = began + network.alpha + nbytes / network.beta
-        if not delayed:  # a message that a fault delays keeps only those waiting who wait for it
+        if not delayed:  # a message that a fault delays blocks no other message
             sends_until[self.rank] = receives_until[receiver.rank] = done
         if nbytes:
             received.buffer.data[:] = buffer.data
@@ -232,14 +229,14 @@ class Rank:
         receiver.wake()
 
     def wake(self):
-        """Go on if this rank waits and what it waits for is settled."""
+        """Continue if this rank waits and what it waits for is settled."""
         if self.waiting:
-            settled = self.settled()
+            settled = self.find_settled()
             if settled is not None:
-                self.go_on_at(settled)
+                self.continue_at(settled)
 
-    def settled(self):
-        """When everything is done that this rank waits for, or one of it has failed; None if neither is so yet."""
+    def find_settled(self):
+        """The time when all transfers that this rank waits for are done, or one has failed; None if that is unknown."""
         latest = self.clock
         for transfer in self.waiting:
             done = transfer.done
@@ -251,19 +248,19 @@ class Rank:
                 latest = done
         return latest
 
-    def go_on_at(self, clock):
-        """Have a turn, one, when it is this late."""
+    def continue_at(self, clock):
+        """Take one turn when the clock is there."""
         self.waiting, self.clock = (), clock
         heapq.heappush(self.simulation.ready, (clock, self.rank))
 
     def wait(self, transfers):
         self.waiting = transfers
-        settled = self.settled()
+        settled = self.find_settled()
         if settled is not None and settled <= self.clock:
             self.waiting = ()
         else:
             if settled is not None:
-                self.go_on_at(settled)
+                self.continue_at(settled)
             self.rest()
         for transfer in transfers:
             if isinstance(transfer.result, MessageMismatch):
@@ -272,13 +269,12 @@ class Rank:
     def rest(self):
         """Let others run until this rank's turn comes."""
         self.simulation.hub.switch()
-        while self.simulation.over:  # it caught the exception that should have ended it
+        while self.simulation.is_over:  # the rank caught the exception that should have ended it
             self.simulation.hub.switch()
 
     def sleep(self, seconds):
-        """Let `seconds` pass on this rank's clock."""
         if seconds > 0:
-            self.go_on_at(self.clock + seconds)
+            self.continue_at(self.clock + seconds)
             self.rest()
 
     def compute(self, seconds, added):
@@ -286,77 +282,7 @@ class Rank:
         return True
 
     def die(self):
-        self.doing, self.error = "died", ("", "a fault ended it.")
-        self.place = hang.here(sys._getframe())
+        self.doing, self.error = "died", ("", "a fault ended it")
+        self.place = states.find_place(sys._getframe())
         while True:
             self.simulation.hub.switch()
-
-
-class Prompter(io.TextIOBase):
-    """Stands before stdout while ranks print: each line gets its rank."""
-
-    def __init__(self, stdout, ranks):
-        self.stdout = stdout
-        self.rank_of = {rank.thread: rank.rank for rank in ranks}
-        self.begun = {}  # rank -> the line that it has not ended yet
-
-    def write(self, text):
-        thread = greenlet.getcurrent()
-        while thread is not None and thread not in self.rank_of:  # a rank may run green threads of its own
-            thread = thread.parent
-        if thread is None:
-            return self.stdout.write(text)
-        rank = self.rank_of[thread]
-        *lines, rest = (self.begun.pop(rank, "") + text).split("\n")
-        for line in lines:
-            self.stdout.write(f"[rank {rank}] {line}\n")
-        if rest:
-            self.begun[rank] = rest
-        return len(text)
-
-    def flush(self):
-        self.stdout.flush()
-
-    def end(self):
-        """Write the lines that were never ended."""
-        for rank, line in sorted(self.begun.items()):
-            self.stdout.write(f"[rank {rank}] {line}\n")
-        self.begun.clear()
-
-
-@contextmanager
-def _rare_collections():
-    """Look for garbage less often: what many ranks hold is none, and looking takes a third of the time."""
-    before = gc.get_threshold()
-    gc.set_threshold(max(before[0], 100_000), *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-
-
-@contextmanager
-def _alarm(simulation, seconds):
-    """Preempt the rank that runs after `seconds`, and at once when the interrupt button is pressed.
-
-    Only the main thread can do that; in another one a rank that never ends is not ended.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    handlers = {
-        signal.SIGALRM: lambda _, frame: simulation.preempt("time", frame),
-        signal.SIGINT: lambda _, frame: simulation.preempt("interrupt", frame),
-    }
-    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
-    began = time.monotonic()
-    # again and again: the first may come in the moment in which the hub is about to let a rank run
-    others, interval = signal.setitimer(signal.ITIMER_REAL, seconds, 0.1)
-    try:
-        yield
-    finally:
-        left = max(others - (time.monotonic() - began), 1e-3) if others else 0
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        signal.setitimer(signal.ITIMER_REAL, left, interval)

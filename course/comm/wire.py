@@ -1,8 +1,8 @@
-"""Messages between the notebook and the ranks of a run: any value, its arrays beside it and not pickled.
+"""Messages between the notebook and the ranks of a run: any value, with its arrays beside the pickle.
 
-One frame is the number of its parts, their lengths, and the parts: a pickle (cloudpickle, so that functions of the
-notebook travel) and the memory of each array and tensor in it. Both ends are processes of one user, and each connection
-begins with a secret, so nothing from outside is ever unpickled. Knows sockets, nothing of ranks.
+A frame consists of the number of its parts, their lengths, and the parts: a pickle (by cloudpickle, so that functions
+of the notebook can travel) and the memory of each array and tensor in it. Both ends are processes of one user, and each
+connection begins with a secret, so nothing from outside is ever unpickled. Knows sockets; knows nothing of ranks.
 """
 
 import io
@@ -14,23 +14,23 @@ import sys
 import cloudpickle
 
 COUNT, LENGTH = struct.Struct("!I"), struct.Struct("!Q")
-BACKLOG = 4096  # connections that may wait to be taken: all ranks may come at once
+BACKLOG = 4096  # connections that may wait to be accepted: all ranks may connect at once
 SECONDS_TO_CONNECT = 5
 SECRET_BYTES = 16
 
 
 class _Pickler(cloudpickle.Pickler):
-    """Leaves a tensor's memory out of the pickle, as NumPy does with an array's."""
+    """Leaves the memory of a tensor out of the pickle, as NumPy does with that of an array."""
 
     def reducer_override(self, value):
         torch = sys.modules.get("torch")
         if torch and type(value) is torch.Tensor and _is_plain(value, torch):
-            return _tensor, (value.numpy(),)
+            return _make_tensor, (value.numpy(),)
         return super().reducer_override(value)
 
 
 def _is_plain(tensor, torch):
-    """Whether NumPy can share the tensor's memory and nothing else would be lost."""
+    """Whether the tensor is nothing but memory that NumPy can share."""
     return (
         tensor.device.type == "cpu"
         and tensor.layout == torch.strided
@@ -43,14 +43,14 @@ def _is_plain(tensor, torch):
     )
 
 
-def _tensor(array):
+def _make_tensor(array):
     import torch
 
     return torch.from_numpy(array)
 
 
-def packed(value):
-    """The parts of a frame, ready to be sent one after the other."""
+def pack(value):
+    """The parts of a frame, to be sent one after the other."""
     file, buffers = io.BytesIO(), []
     _Pickler(file, protocol=5, buffer_callback=buffers.append).dump(value)
     parts = [file.getbuffer(), *(buffer.raw() for buffer in buffers)]
@@ -69,22 +69,22 @@ class Connection:
         return self.sock.fileno()
 
     def send(self, *value):
-        """Send a tuple. Raises OSError where the other end is gone or takes nothing for too long."""
-        self.send_packed(packed(value))
+        """Send a tuple. Raises OSError if the other end is gone or reads nothing for too long."""
+        self.send_packed(pack(value))
 
     def send_packed(self, parts):
-        """Send what `packed` made."""
+        """Send a frame that `pack` made."""
         for part in parts:
             self.sock.sendall(part)
 
     def receive(self):
-        """The next tuple, once it is there. Raises EOFError where the other end is gone."""
+        """Wait for the next tuple and return it. Raises EOFError if the other end is gone."""
         while (value := self.receive_some()) is None:
             pass
         return value
 
     def receive_some(self):
-        """Read once; the tuple that is whole now, or None. Raises EOFError where the other end is gone."""
+        """Read once; returns a tuple if one is complete now, else None. Raises EOFError if the other end is gone."""
         try:
             n = self.sock.recv_into(memoryview(self._parts[self._at])[self._filled :])
         except (BlockingIOError, InterruptedError):
@@ -115,27 +115,27 @@ class Connection:
 
 
 def listen(directory, name):
-    """(listening socket, its address): a file of this name, or a port of this machine where `directory` is None."""
+    """(listening socket, its address): a file of this name, or a port of this machine if `directory` is None."""
     if directory is None:
         sock = socket.create_server(("", 0), backlog=BACKLOG)
-        return sock, (own_hosts(), sock.getsockname()[1])
+        return sock, (list_own_hosts(), sock.getsockname()[1])
     sock = socket.socket(socket.AF_UNIX)
     sock.bind(str(directory / name))
     sock.listen(BACKLOG)
     return sock, str(directory / name)
 
 
-def own_hosts():
+def list_own_hosts():
     """Addresses under which other machines may reach this one, loopback last."""
     try:
-        found = socket.gethostbyname_ex(socket.gethostname())[2]
+        hosts = socket.gethostbyname_ex(socket.gethostname())[2]
     except OSError:
-        found = []
-    return [*(host for host in found if not host.startswith("127.")), "127.0.0.1"]
+        hosts = []
+    return [*(host for host in hosts if not host.startswith("127.")), "127.0.0.1"]
 
 
 def connect(address, secret):
-    """A socket to an address that `listen` gave; the first bytes on it are the secret. Raises OSError."""
+    """A socket connected to an address that `listen` returned; the secret is sent first. Raises OSError."""
     if isinstance(address, str):
         sock = socket.socket(socket.AF_UNIX)
         sock.connect(address)

@@ -1,11 +1,10 @@
-"""What runs on an engine during a run: one rank, from its first word to the notebook until the notebook's last.
+"""One rank of a run, on an engine: from its first message to the notebook until the notebook's last.
 
-`work` is called on each engine. It connects to the notebook's end (`watch.py`), gets the function, runs it with a
-communicator, and tells what came of it. While the function runs, what it prints goes to the notebook line by line, and
-an interrupt reaches the function and nothing else.
+`work` is called on each engine. It connects to the notebook (`control.py` lists the messages), gets the function, runs
+it with a communicator, and reports how it ended. While the function runs, its output goes to the notebook line by line,
+and an interrupt reaches the function and nothing else.
 """
 
-import importlib
 import io
 import os
 import signal
@@ -14,21 +13,26 @@ import time
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 
-from course.comm import hang, wire
+from course.comm import carriers, states, wire
 from course.comm.communicator import Communicator
 
-SECONDS_TO_TELL = 0.1  # of waiting in vain, before the notebook is told
-MOST_PRINTED = 200_000  # characters a rank
+SECONDS_TO_REPORT = 0.1  # of waiting, before the notebook hears of it
+MOST_PRINTED = 200_000  # characters per rank
 
 
-class Over(BaseException):
-    """The notebook's end has ended the run; raised in a rank that waits."""
+class RunOver(BaseException):
+    """The notebook has ended the run; raised in a rank that waits."""
+
+
+class Interruption(KeyboardInterrupt):
+    """The notebook has interrupted a rank that computes."""
 
 
 def work(address, secret, name, rank, size, directory, carrier):
-    """Be rank `rank` of the run whose notebook's end listens at `address`; returns when it says so.
+    """Be rank `rank` of the run whose notebook listens at `address`; returns when the notebook says so.
 
-    name, directory: of this rank's socket file; no directory where ranks are on several machines. carrier: its name.
+    name, directory: of this rank's socket file; directory is None where ranks are on several machines.
+    carrier: its name.
     """
     try:
         control = wire.Connection(wire.connect(address, secret))
@@ -36,20 +40,20 @@ def work(address, secret, name, rank, size, directory, carrier):
         return  # the run is over; this engine was busy when it began
     try:
         try:
-            kind = getattr(importlib.import_module(f"course.comm.{carrier}"), carrier.capitalize())
-            carrier = kind(rank, size, Reporter(control), secret, directory and Path(directory), name)
+            kind = carriers.ON_ENGINES[carrier].load()
+            made = kind(rank, size, Reporter(control), secret, directory and Path(directory), name)
         except Exception as error:
-            control.send("absent", rank, hang.words(error))
+            control.send("absent", rank, states.describe_error(error))
             return
-        control.send("here", rank, os.getpid(), carrier.address)
-        _Life(control, carrier).live()
+        control.send("here", rank, os.getpid(), made.address)
+        RankLife(control, made).live()
     except (EOFError, OSError):
         pass  # the notebook is gone
     finally:
         control.close()
 
 
-class _Life:
+class RankLife:
     """One rank's part in one run."""
 
     def __init__(self, control, carrier):
@@ -63,71 +67,72 @@ class _Life:
         *where, faults = content
         try:
             self.carrier.join(*where)
-        except Exception as error:  # what a library cannot do is the rank's error, not a broken connection
-            self.control.send("absent", self.carrier.rank, hang.words(error))
+        except Exception as error:  # a library's failure is this rank's error, not a dropped connection
+            self.control.send("absent", self.carrier.rank, states.describe_error(error))
             return
         comm = self.reporter.comm = Communicator(self.carrier, faults)
         with self.interrupts_for_the_function():
             self.control.send("met")
-            ended = self.ended(comm)
-            self.tell(ended, comm)
+            ending = self.run_function(comm)
+            self.report_ending(ending, comm)
             self.carrier.leave()
             while self.control.receive()[0] != "bye":
                 pass
         self.carrier.close()
 
-    def note_the_end(self, doing, comm):
-        """Add to the rank's record what it was doing at the end."""
-        unfinished = self.reporter.unfinished()
-        if doing == "stopped" and unfinished:
-            comm._recorder.unfinished(unfinished, self.reporter.since, self.carrier.now())
-        else:
-            comm._recorder.ended("computes" if doing == "stopped" else doing, self.carrier.now())
-
-    def ended(self, comm):
+    def run_function(self, comm):
         """Run the function; returns (doing, (type, message), place, value)."""
-        printed = Printed(self.control)
+        output = LineSender(self.control)
         try:
-            with redirect_stdout(printed), redirect_stderr(printed):
+            with redirect_stdout(output), redirect_stderr(output):
                 try:
                     kind, *content = self.control.receive()
                     if kind == "over":  # before all ranks had met
-                        raise Over
+                        raise RunOver
                     function, args, kwargs = content
                     self.in_function = True
                     value = function(comm, *args, **kwargs)
                     comm._finish()
                 finally:
                     self.in_function = False
-                    printed.end()
+                    output.end()
             return "returned", ("", ""), None, value
-        except (Over, _Interrupt) as stop:
-            return "stopped", ("", ""), hang.in_traceback(stop), None
+        except (RunOver, Interruption) as stop:
+            return "stopped", ("", ""), states.find_place_of_error(stop), None
         except BaseException as error:  # an exit too must not end the engine
+            place = states.find_place_of_error(error)
             if self.carrier.is_left_alone(error):
-                return "alone", ("", ""), hang.in_traceback(error), None
-            return "raised", hang.words(error), hang.in_traceback(error), None
+                return "alone", ("", ""), place, None
+            return "raised", states.describe_error(error), place, None
 
-    def tell(self, ended, comm):
-        """Tell the notebook how it ended."""
-        doing, error, place, value = ended
-        self.note_the_end("raised" if doing == "alone" else doing, comm)
-        rest = (comm._recorder.plain(), self.carrier.links(), self.carrier.now())
+    def report_ending(self, ending, comm):
+        """Tell the notebook how the function ended."""
+        doing, error, place, value = ending
+        self.record_ending("raised" if doing == "alone" else doing, comm)
+        rest = (comm._recorder.to_plain(), self.carrier.links(), self.carrier.now())
         try:
             self.control.send("ended", doing, error, place, value, *rest)
         except (EOFError, OSError):
             raise
         except Exception as unsendable:
-            reason = f"what the function returned cannot be brought back to the notebook: {unsendable}"
+            reason = f"the return value cannot be sent to the notebook: {unsendable}"
             self.control.send("ended", "raised", (type(unsendable).__name__, reason), None, None, *rest)
+
+    def record_ending(self, doing, comm):
+        """Add what the rank was doing at the end to its records."""
+        unfinished = self.reporter.list_unfinished()
+        if doing == "stopped" and unfinished:
+            comm._recorder.end_waiting(unfinished, self.reporter.since, self.carrier.now())
+        else:
+            comm._recorder.end("computes" if doing == "stopped" else doing, self.carrier.now())
 
     @contextmanager
     def interrupts_for_the_function(self):
-        """Let SIGINT end the function; at any other moment it comes too late and does nothing."""
+        """Let SIGINT end the function; at any other moment it is too late and has no effect."""
 
         def handler(number, frame):
             if self.in_function:
-                raise _Interrupt
+                raise Interruption
 
         before = signal.signal(signal.SIGINT, handler)
         try:
@@ -136,12 +141,8 @@ class _Life:
             signal.signal(signal.SIGINT, before)
 
 
-class _Interrupt(KeyboardInterrupt):
-    """The notebook's end has interrupted a rank that computes."""
-
-
-class Printed(io.TextIOBase):
-    """A rank's stdout: whole lines go to the notebook, with the time."""
+class LineSender(io.TextIOBase):
+    """A rank's stdout: sends whole lines to the notebook, with the time."""
 
     def __init__(self, control):
         self.control, self.begun, self.room = control, "", MOST_PRINTED
@@ -149,85 +150,86 @@ class Printed(io.TextIOBase):
     def write(self, text):
         *lines, self.begun = (self.begun + text).split("\n")
         if lines:
-            self.say(lines)
+            self.send(lines)
         return len(text)
 
-    def say(self, lines):
+    def send(self, lines):
         if self.room <= 0:
             return
         text = "\n".join(lines)
         if len(text) >= self.room:
-            text = text[: self.room] + "\n[this rank's further output is left out]"
+            text = text[: self.room] + "\n[further output of this rank is not shown]"
         self.room -= len(text) + 1
-        self.control.send("says", time.monotonic(), text.split("\n"))
+        self.control.send("prints", time.monotonic(), text.split("\n"))
 
     def end(self):
         if self.begun:
-            self.say([self.begun])
+            self.send([self.begun])
 
 
 class Reporter:
-    """Tells the notebook's end what this rank waits for, once it has waited a while, and when it goes on.
+    """Tells the notebook what this rank waits for, once it has waited a while, and when it continues.
 
-    From the moment when the notebook is told until it is told otherwise, nothing that was told may change.
+    Between a report and the message that the rank continues, nothing that was reported may change.
     """
 
     def __init__(self, control):
         self.control, self.comm = control, None
-        self.transfers, self.since = (), None  # of the wait that lasts
-        self.version, self.is_told, self.is_over = 0, False, False
+        self.transfers, self.since = (), None  # of the current wait
+        self.version, self.has_reported, self.is_over = 0, False, False
 
     def begin(self, transfers, now):
         """A wait begins, at `now` on the carrier's clock."""
         self.transfers, self.since = transfers, now
 
     def end(self):
-        """It is over."""
-        self.goes_on()
+        """The wait is over."""
+        self.retract()
         self.transfers = ()
 
     def rest(self, carrier):
-        """Wait until something can be done, and tell the notebook if that takes long. Raises Over."""
-        vain_since = time.monotonic()
+        """Wait until the carrier may have work, and report the wait if that takes long. Raises RunOver."""
+        idle_since = time.monotonic()
         while not self.is_over:
-            left = 3600 if self.is_told else max(0, vain_since + SECONDS_TO_TELL - time.monotonic())
-            asked, ready = carrier.something_to_do(left, self.control.fileno())
-            if asked:
+            left = 3600 if self.has_reported else max(0, idle_since + SECONDS_TO_REPORT - time.monotonic())
+            has_question, has_work = carrier.wait_for_event(left, self.control.fileno())
+            if has_question:
                 self.answer()
-            elif not ready and not self.is_told:
-                self.tell(carrier)
-            if ready:
-                self.goes_on()
+            elif not has_work and not self.has_reported:
+                self.report(carrier)
+            if has_work:
+                self.retract()
                 return
-        raise Over
+        raise RunOver
 
-    def tell(self, carrier):
-        """Say what this rank waits for."""
+    def report(self, carrier):
+        """Tell the notebook what this rank waits for."""
         self.version += 1
-        self.is_told = True
-        pending = [hang.pending_of(transfer) for transfer in self.unfinished()]
-        begun = [hang.pending_of(transfer) for transfer in self.comm._begun(self.transfers)]
-        place = hang.here(sys._getframe())
+        self.has_reported = True
+        pending = [states.Pending.of(transfer) for transfer in self.list_unfinished()]
+        begun = [states.Pending.of(transfer) for transfer in self.comm._list_begun(self.transfers)]
+        place = states.find_place(sys._getframe())
         self.control.send("waits", self.version, pending, place, self.since, begun, carrier.links())
 
-    def unfinished(self):
-        """The transfers without which the rank cannot go on."""
+    def retract(self):
+        """Tell the notebook that what it was told no longer holds."""
+        if self.has_reported:
+            self.has_reported = False
+            self.control.send("continues")
+
+    def list_unfinished(self):
+        """The transfers without which the rank cannot continue."""
         return [transfer for transfer in self.transfers if transfer.done is None]
 
-    def goes_on(self):
-        if self.is_told:
-            self.is_told = False
-            self.control.send("goes on")
-
     def answer(self):
-        """Hear the notebook's end: is this still the same wait? Or: the run is over."""
+        """Take a message of the notebook: whether the report still holds, or that the run is over."""
         try:
-            heard = self.control.receive_some()
+            message = self.control.receive_some()
         except EOFError:
-            heard = ("over",)
-        if heard is None:
+            message = ("over",)
+        if message is None:
             return
-        if heard[0] == "over":
+        if message[0] == "over":
             self.is_over = True
         else:
-            self.control.send("still", heard[1], self.version if self.is_told else None)
+            self.control.send("still", message[1], self.version if self.has_reported else None)

@@ -10,7 +10,7 @@ import pytest
 from course import cluster
 from course.comm import Simulated, Slow
 from course.errors import Problem
-from course.spmd import Run, RunFailed, _seconds, spmd
+from course.spmd import Run, RunFailed, _choose_timeout, spmd
 
 
 def simulated(function, *args, **kwargs):
@@ -33,27 +33,51 @@ def test_lists_have_an_entry_a_rank_and_what_is_named_goes_to_all():
     assert simulated(same, ranks=3, z=[7]) == [(None, None, [7])] * 3
 
 
+LIST = "argument {} after the function must be a list with one entry per rank, and it is of type {}. "
+LENGTH = "argument {} after the function has {} entries, and there are {} ranks. Pass one entry per rank."
+
+
 @pytest.mark.parametrize(
     ("args", "kwargs", "words"),
     [
         (
             ((None, None),),
             {"ranks": 2},
-            "spmd runs a function, not (None, None): write spmd(f, xs), not spmd(f(...), xs).",
+            "spmd runs a function, not (None, None). Write spmd(f, xs), not spmd(f(...), xs).",
         ),
-        ((same, 3), {}, "spmd's argument 1 after the function is a list with one entry a rank, not a int; what all"),
-        ((same, [1, 2], "ab"), {}, "spmd's argument 2 after the function is a list with one entry a rank, not a str"),
-        ((same, {0: 1}), {}, "not a dict"),
-        ((same, [1, 2], [1]), {}, "there are 2 ranks, and argument 2 has 1 entries: one a rank."),
-        ((same, [1, 2]), {"ranks": 3}, "there are 3 ranks, and argument 1 has 2 entries: one a rank."),
-        ((same,), {"ranks": 0}, "ranks=0: there must be 1 rank or more"),
-        ((same, []), {}, "ranks=0: there must be 1 rank or more"),
-        ((same,), {"ranks": 5000}, "ranks=5000: there must be 1 rank or more, and at most 4096."),
-        ((same,), {"ranks": 2.5}, "ranks=2.5: it is a whole number."),
-        ((same,), {"ranks": 2, "timeout": 0}, "timeout=0: it is a number of seconds, more than 0."),
-        ((same,), {"ranks": 2, "timeout": "5"}, "timeout='5': it is a number of seconds, more than 0."),
-        ((same,), {"ranks": 2, "timeout": np.inf}, "timeout=inf: it is a number of seconds, more than 0."),
-        ((same,), {"ranks": 2, "faults": [3]}, "spmd: 3 is no fault; there are Slow, Die, Delay, Drop, Reorder."),
+        (
+            (same, 3),
+            {},
+            LIST.format(1, "int") + "Pass by name what all ranks get",
+        ),
+        (
+            (same, [1, 2], "ab"),
+            {},
+            LIST.format(2, "str"),
+        ),
+        ((same, {0: 1}), {}, "of type dict"),
+        (
+            (same, [1, 2], [1]),
+            {},
+            LENGTH.format(2, 1, 2),
+        ),
+        (
+            (same, [1, 2]),
+            {"ranks": 3},
+            LENGTH.format(1, 2, 3),
+        ),
+        ((same,), {"ranks": 0}, "ranks=0: the number of ranks must be at least 1"),
+        ((same, []), {}, "ranks=0: the number of ranks must be at least 1"),
+        ((same,), {"ranks": 5000}, "ranks=5000: the number of ranks must be at least 1 and at most 4096."),
+        ((same,), {"ranks": 2.5}, "ranks=2.5: the number of ranks must be a whole number."),
+        ((same,), {"ranks": 2, "timeout": 0}, "timeout=0: the time limit must be a number of seconds above 0."),
+        ((same,), {"ranks": 2, "timeout": "5"}, "timeout='5': the time limit must be a number of seconds above 0."),
+        ((same,), {"ranks": 2, "timeout": np.inf}, "timeout=inf: the time limit must be a number of seconds above 0."),
+        (
+            (same,),
+            {"ranks": 2, "faults": [3]},
+            "spmd: 3 is not a fault. The faults are Slow, Die, Delay, Drop,",
+        ),
         ((same,), {"ranks": 2, "faults": Slow(0, 1)}, "'Slow' object is not iterable"),
     ],
 )
@@ -63,13 +87,13 @@ def test_arguments_that_make_no_sense_are_refused_in_a_sentence(args, kwargs, wo
 
 
 def test_a_carrier_that_there_is_not_is_refused_with_those_that_there_are():
-    with pytest.raises(Problem, match=re.escape("carrier='mpy': there are \"local\"")):
+    with pytest.raises(Problem, match=re.escape("carrier='mpy': there is no such carrier. Choose \"local\"")):
         spmd(same, ranks=2, carrier="mpy")
 
 
 def test_without_engines_and_without_a_number_it_says_what_to_do():
     cluster.stop()
-    with pytest.raises(Problem, match="start engines with"):
+    with pytest.raises(Problem, match=re.escape("start engines: cluster.start(4)")):
         spmd(same)
 
 
@@ -124,8 +148,8 @@ def test_a_task_that_is_still_empty_is_said_as_such():
 
 def test_the_time_limit_grows_with_the_number_of_simulated_ranks():
     network = Simulated()
-    assert _seconds(None, 4, None) == 10 and _seconds(None, 1000, network) == 110
-    assert _seconds(3, 1000, network) == 3
+    assert _choose_timeout(None, 4, None) == 10 and _choose_timeout(None, 1000, network) == 110
+    assert _choose_timeout(3, 1000, network) == 3
 
 
 def test_after_a_failed_run_the_next_one_is_right():

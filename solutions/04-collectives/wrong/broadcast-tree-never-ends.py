@@ -1,6 +1,6 @@
 # task: broadcast-tree
 # loses: broadcast-tree-check
-# hint: does a loop never end?
+# hint: Look for a loop that never ends
 def broadcast_tree(comm, x, root=0):
     place = (comm.rank - root) % comm.size
     distance = 1

@@ -150,9 +150,9 @@ def test_the_dead_do_not_print_or_return():
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        (Die(4), "Die(rank=4, step=0): ranks go from 0 to 1."),
-        (Drop(0, -1), "Drop(source=0, dest=-1, number=0): ranks go from 0 to 1."),
-        ("slow", "'slow' is no fault; there are Slow, Die, Delay, Drop, Reorder."),
+        (Die(4), "Die(rank=4, step=0): there is no such rank. Ranks go from 0 to 1."),
+        (Drop(0, -1), "Drop(source=0, dest=-1, number=0): there is no such rank. Ranks go from 0 to 1."),
+        ("slow", "'slow' is not a fault. The faults are Slow, Die, Delay, Drop, Reorder."),
     ],
 )
 def test_a_fault_that_cannot_be_is_refused_in_a_sentence(fault, words):
@@ -162,5 +162,5 @@ def test_a_fault_that_cannot_be_is_refused_in_a_sentence(fault, words):
 
 def test_messages_are_numbered_a_link_each():
     faults = FaultsOf([Drop(0, 1, 1), Reorder(0, 2), Drop(1, 2)], rank=0)
-    met = [faults.of_next(dest) for dest in (1, 2, 1, 2, 1)]
+    met = [faults.take_next(dest) for dest in (1, 2, 1, 2, 1)]
     assert met == [None, Reorder(0, 2), Drop(0, 1, 1), None, None]

@@ -6,7 +6,9 @@ import cloudpickle
 import numpy as np
 import pytest
 
-from course.comm.hang import BARRIER, Pending, Place, State, explain, find_ring, in_traceback, is_theirs
+from course.comm.hang import explain, find_ring
+from course.comm.states import Pending, Place, State, find_place_of_error, is_students
+from course.comm.transfer import BARRIER
 from course.spmd import RunFailed, spmd
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # as a notebook's functions are; engines see no tests
@@ -31,7 +33,7 @@ def returned(rank):
 CAUSES = {
     "all send in a circle": (
         [sends(0, 1), sends(1, 2), sends(2, 0)],
-        "Ranks 0, 1 and 2 all send and none of them receives: a send returns only when its message has been taken.",
+        "Ranks 0, 1 and 2 all send and none of them receives: a send returns only when its message has been received.",
     ),
     "all receive in a circle": (
         [receives(0, 1), receives(1, 0)],
@@ -55,18 +57,18 @@ CAUSES = {
     ),
     "one does not come to the barrier": (
         [meets(0, 2), meets(1, 0), returned(2)],
-        "Rank 2 has not come to the barrier in which rank 0 waits.",
+        "Rank 2 has not reached the barrier in which rank 0 waits: every rank must call it.",
     ),
     "two do not come to the barrier": (
         [meets(0, 2), receives(1, 2), receives(2, 1)],
-        "Ranks 1 and 2 have not come to the barrier in which rank 0 waits.",
+        "Ranks 1 and 2 have not reached the barrier in which rank 0 waits: every rank must call it.",
     ),
     "to itself": ([sends(0, 0)], "Rank 0 sends to itself and cannot receive while it waits"),
     "from itself": ([receives(0, 0)], "Rank 0 waits for a message from itself"),
     "mixed circle": ([sends(0, 1), receives(1, 2), sends(2, 0)], "Ranks 0, 1 and 2 wait for one another in a circle"),
     "an endless loop": (
         [State(0, "computes"), receives(1, 0)],
-        "Rank 0 was still computing after 5 seconds, the time limit: does a loop never end?",
+        "Rank 0 was still computing after 5 seconds, the time limit. Look for a loop that never ends",
     ),
     "too slow": (
         [State(0, "ready"), receives(1, 0)],
@@ -84,14 +86,20 @@ def test_the_root_cause_is_found(case):
     assert report.text().splitlines()[0] == report.cause
 
 
-def test_who_was_left_alone_in_horovod_is_told_with_those_who_did_not_come():
-    alone, computes = State(0, "alone"), State(1, "computes")
+def test_ranks_that_wait_in_a_library_are_reported_with_those_that_did_not_come():
+    alone, computes = State(0, "alone", library="Horovod"), State(1, "computes")
     assert explain([alone, computes]).cause == (
-        "Rank 0 was waiting in a call of Horovod's, in which every rank must take part, and rank 1 was computing and"
-        " did not come to it in time."
+        "Rank 0 was waiting in a Horovod call that every rank must make, and rank 1 was computing and did not reach"
+        " that call in time."
     )
-    assert explain([alone, returned(1)]).cause.startswith("Rank 1 has returned, and rank 0 was waiting in a call of")
-    assert explain([alone, State(1, "alone")]).cause.startswith("Ranks 0 and 1 were waiting in a call of Horovod's")
+    assert explain([alone, returned(1)]).cause == (
+        "Rank 1 has returned, and rank 0 was waiting in a Horovod call that every rank must make: rank 1 skipped a"
+        " call, or rank 0 made one too many."
+    )
+    assert explain([alone, State(1, "alone", library="Horovod")]).cause == (
+        "Ranks 0 and 1 were waiting in a Horovod call that every rank must make, but not all in the same call: the"
+        " ranks make different calls, or the same calls in a different order, or only some ranks make one of them."
+    )
     died = State(1, "died", error=("", "its engine ended"), at=2.0)
     assert explain([alone, died], limit=10).cause == "Rank 1 died: its engine ended."
 
@@ -107,12 +115,12 @@ def test_the_rank_that_failed_first_is_the_cause_and_not_who_waits_for_it():
 
 
 def test_a_report_has_a_line_a_rank_and_names_the_ring():
-    place = Place("/home/someone/my.py", 7, "ring")
+    place = Place("/home/someone/a.py", 7, "f")
     states = [receives(0, 1), receives(1, 2), sends(2, 1), returned(3)]
     states[0].seconds, states[0].place = 2.04, place
     lines = explain(states).text().splitlines()
     assert lines[1:] == [
-        "  rank 0 waits to receive 2 × float64 (16 bytes, tag 0) from rank 1, for 2.0 s now (my.py, line 7 of `ring`)",
+        "  rank 0 waits to receive 2 × float64 (16 bytes, tag 0) from rank 1, for 2.0 s so far (a.py, line 7 of `f`)",
         "  rank 1 waits to receive 2 × float64 (16 bytes, tag 0) from rank 2",
         "  rank 2 waits for rank 1 to receive 2 × float64 (16 bytes, tag 0)",
         "  rank 3 has returned",
@@ -129,8 +137,8 @@ def test_a_ring_is_found_behind_a_tail_and_nowhere_else():
 
 
 def test_whose_code_it_is():
-    assert is_theirs("/home/someone/lab.py") and is_theirs("<ipython-input-1>")
-    assert not is_theirs(np.__file__) and not is_theirs("<frozen importlib>")
+    assert is_students("/home/someone/lab.py") and is_students("<ipython-input-1>")
+    assert not is_students(np.__file__) and not is_students("<frozen importlib>")
 
 
 def test_an_error_is_placed_where_their_code_passed_it_last():
@@ -140,7 +148,7 @@ def test_an_error_is_placed_where_their_code_passed_it_last():
     try:
         theirs()
     except np.linalg.LinAlgError as error:
-        assert in_traceback(error).function == "theirs"
+        assert find_place_of_error(error).function == "theirs"
 
 
 # every error of a student's, on every carrier
@@ -213,7 +221,7 @@ ERRORS = {
     wrong_size: "Rank 1 raised MessageMismatch: the size differs: rank 0 sent 3 × float64",
     one_step_too_many: "Rank 0 ",
     one_raises: "Rank 2 raised KeyError: 'w'",
-    one_returns_early: "Rank 1 has not come to the barrier",
+    one_returns_early: "Rank 1 has not reached the barrier",
     one_never_ends: "Rank 1 was still computing after 1 seconds, the time limit",
 }
 

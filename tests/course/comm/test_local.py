@@ -17,7 +17,9 @@ import torch
 
 from course import cluster
 from course.comm import memory, wire
-from course.comm.watch import Watch
+from course.comm.carriers import ON_ENGINES
+from course.comm.control import ControlServer
+from course.comm.watch import RunWatcher
 from course.errors import Problem
 from course.spmd import RunFailed, spmd
 
@@ -87,7 +89,7 @@ def test_a_rank_that_prints_without_end_fills_nothing_and_is_stopped(engines, ca
     assert "still computing" in str(failure(babble, ranks=2, timeout=1))
     printed = capsys.readouterr().out
     assert len(printed) < 1_000_000
-    assert "further output is left out" in printed
+    assert "further output of this rank is not shown" in printed
     assert_usable()
 
 
@@ -115,9 +117,9 @@ def test_a_rank_whose_engine_dies_is_the_cause_and_is_back(engines, end, words):
 
 def after_meeting(carrier, then):
     """On an engine: its rank of the next run does `then(class of the carrier)` once it has met the others."""
-    import importlib
+    from course.comm.carriers import ON_ENGINES
 
-    kind = getattr(importlib.import_module(f"course.comm.{carrier}"), carrier.capitalize())
+    kind = ON_ENGINES[carrier].load()
     meet = kind.meet
 
     def met(self, *where):
@@ -149,7 +151,7 @@ def test_a_rank_that_dies_while_others_wait_for_all_to_meet_is_the_cause_and_is_
     engines.client[3].apply_sync(after_meeting, carrier, lambda kind: os._exit(3))
     failed = failure(lambda comm: comm.rank, ranks=4, carrier=carrier)
     assert failed.report.cause.startswith("Rank 3 died: ") and "exited with status 3" in failed.report.cause
-    assert failed.report.lines[0] == "rank 0 could go on", failed.report.lines
+    assert failed.report.lines[0] == "rank 0 could continue", failed.report.lines
     assert_usable()
 
 
@@ -185,7 +187,7 @@ def test_an_endless_loop_is_stopped_at_the_time_limit_and_its_line_is_known(engi
         comm.barrier()
 
     failed = failure(endless, ranks=4, timeout=1, heeds=heeds)
-    assert failed.report.cause.startswith("Rank 1 was still computing after 1 seconds, the time limit: does a loop")
+    assert failed.report.cause.startswith("Rank 1 was still computing after 1 seconds, the time limit. Look for a loop")
     assert "`endless`: `time.sleep(0.01)`" in failed.report.lines[1]
     assert "in the barrier" in failed.report.lines[0]
     assert_usable()
@@ -225,8 +227,8 @@ def test_an_engine_that_loses_its_connection_is_started_anew_as_the_line_says(en
 
     before = engines.apply_sync(os.getpid)
     failed = failure(cut, ranks=4, timeout=30)
-    assert "its connection to the notebook broke" in failed.report.cause
-    assert "Started anew: engine 1." in capsys.readouterr().out
+    assert "its connection to the notebook dropped" in failed.report.cause
+    assert "Restarted engine 1." in capsys.readouterr().out
     assert_usable()
     after = engines.apply_sync(os.getpid)
     assert [pid for pid in after if pid not in before] == [after[1]]
@@ -234,17 +236,17 @@ def test_an_engine_that_loses_its_connection_is_started_anew_as_the_line_says(en
 
 def test_a_carrier_that_cannot_begin_is_the_ranks_error_in_its_own_words(engines):
     def spoil():
-        from course.comm.local import Local
+        from course.comm.local import SocketCarrier
 
         def meet(self, addresses, number):
             raise RuntimeError("no way to the others")
 
-        Local.given, Local.meet = Local.meet, meet
+        SocketCarrier.given, SocketCarrier.meet = SocketCarrier.meet, meet
 
     def mend():
-        from course.comm.local import Local
+        from course.comm.local import SocketCarrier
 
-        Local.meet = Local.given
+        SocketCarrier.meet = SocketCarrier.given
 
     engines.apply_sync(spoil)
     try:
@@ -292,9 +294,9 @@ def test_a_message_larger_than_any_socket_crosses_both_ways_at_once(engines):
 @pytest.mark.parametrize("from_bytes", [1, 2**62], ids=["from memory", "through sockets"])
 def test_large_messages_cross_in_any_order_of_tags_by_either_way(engines, from_bytes):
     def overtaken(comm, from_bytes):
-        from course.comm import local
+        from course.comm import links
 
-        given, local.FROM_MEMORY = local.FROM_MEMORY, from_bytes
+        given, links.FROM_MEMORY = links.FROM_MEMORY, from_bytes
         try:
             if comm.rank == 0:
                 comm.send(np.zeros(1), 1)  # opens the link
@@ -303,7 +305,7 @@ def test_large_messages_cross_in_any_order_of_tags_by_either_way(engines, from_b
             comm.recv(np.zeros(1), 0)
             return [comm.recv(np.empty(300_000), 0, tag).sum() for tag in (2, 1)]
         finally:
-            local.FROM_MEMORY = given
+            links.FROM_MEMORY = given
 
     run = spmd(overtaken, ranks=2, from_bytes=from_bytes)
     assert run[1] == [600_000, 300_000]
@@ -313,12 +315,12 @@ def test_large_messages_cross_in_any_order_of_tags_by_either_way(engines, from_b
 def test_memory_that_cannot_be_read_is_known_before_it_is_needed():
     data, words = np.frombuffer(b"some words", np.uint8), b"some words"
     room = np.empty_like(data)
-    assert memory.can_read(os.getpid(), memory.address(data), words, room)
-    assert not memory.can_read(os.getpid(), memory.address(data), b"other word", room)
+    assert memory.can_read(os.getpid(), memory.find_address(data), words, room)
+    assert not memory.can_read(os.getpid(), memory.find_address(data), b"other word", room)
     assert not memory.can_read(os.getpid(), 8, words, room)
     gone = subprocess.Popen(["true"])
     gone.wait()
-    assert not memory.can_read(gone.pid, memory.address(data), words, room)
+    assert not memory.can_read(gone.pid, memory.find_address(data), words, room)
 
 
 @pytest.mark.parametrize("carrier", ["local", "torch"])
@@ -332,7 +334,8 @@ def test_ranks_on_several_machines_are_joined_by_tcp(engines, carrier):
             return getattr(engines, name)
 
     xs = [(np.full(100_000, float(rank)),) for rank in range(4)]
-    states, values, trace, _ = Watch(Elsewhere(), range(4), carrier, total, xs, {}, ()).run(10)
+    watcher = RunWatcher(Elsewhere(), range(4), ON_ENGINES[carrier], total, xs, {}, ())
+    states, values, trace, _ = watcher.run(10)
     assert [state.doing for state in states] == ["returned"] * 4
     assert all((value == 6).all() for value in values)
     assert trace.bytes_sent.sum() == 6 * 800_000
@@ -341,27 +344,29 @@ def test_ranks_on_several_machines_are_joined_by_tcp(engines, carrier):
 def test_a_stranger_is_not_listened_to(tmp_path):
     listener, address = wire.listen(tmp_path, "s")
     with listener, socket.socket(socket.AF_UNIX) as stranger:
-        watch = Watch.__new__(Watch)
-        watch.listener, watch.secret = listener, b"s" * wire.SECRET_BYTES
+        server = ControlServer.__new__(ControlServer)
+        server.listener, server.secret = listener, b"s" * wire.SECRET_BYTES
         stranger.connect(address)
         stranger.sendall(b"x" * wire.SECRET_BYTES)
-        watch.accept()
+        server.accept()
         assert stranger.recv(1) == b""
 
 
 @pytest.mark.parametrize("given", [threading.Lock(), (i for i in range(3))], ids=["a lock", "a generator"])
 def test_what_cannot_travel_is_said_before_anything_runs(engines, given):
-    with pytest.raises(Problem, match=r"^`<lambda>`, or what it is given, cannot travel to an engine: .*\.$"):
+    with pytest.raises(Problem, match=r"^`<lambda>` or one of its arguments cannot be sent to an engine: .*\.$"):
         spmd(lambda comm, x: x, [given, None])
     assert_usable()
 
 
 def test_a_result_that_cannot_travel_is_the_ranks_error(engines):
     failed = failure(lambda comm: threading.Lock() if comm.rank else 1, ranks=2)
-    assert "cannot be brought back to the notebook" in failed.report.cause
+    assert "the return value cannot be sent to the notebook" in failed.report.cause
     assert_usable()
 
 
 def test_more_ranks_than_engines_are_said_in_a_sentence(engines):
-    with pytest.raises(Problem, match=r"9 ranks need as many engines, and 4 are running: cluster.start\(9\)"):
+    with pytest.raises(
+        Problem, match=r"9 ranks need 9 engines, and 4 are running\. Start more with cluster\.start\(9\)"
+    ):
         spmd(total, ranks=9)

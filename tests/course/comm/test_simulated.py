@@ -99,7 +99,7 @@ def test_an_isend_costs_its_rank_nothing_until_it_waits():
 
 @pytest.mark.parametrize("numbers", [{"alpha": -1}, {"beta": 0}, {"gamma": -1e-9}])
 def test_a_network_that_cannot_be_is_refused(numbers):
-    with pytest.raises(Problem, match="beta is more than 0 bytes a second"):
+    with pytest.raises(Problem, match="beta more than 0 bytes per second"):
         Simulated(**numbers)
 
 
@@ -285,7 +285,7 @@ def test_a_run_stopped_before_some_rank_had_its_first_turn_ends_all_of_them():
             time.sleep(0.001)
 
     before = left_behind()
-    assert "rank 1 could go on" in failure(endless, 2, timeout=0.1).report.text()
+    assert "rank 1 could continue" in failure(endless, 2, timeout=0.1).report.text()
     assert left_behind() == before
 
 

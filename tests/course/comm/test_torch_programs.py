@@ -59,7 +59,7 @@ def test_a_rank_that_leaves_the_others_in_a_collective_costs_one_run(engines, ho
     cause = caught.value.report.cause
     assert how != "raises" or cause.startswith("Rank 1 raised ZeroDivisionError: of rank 1")
     assert how != "returns" or cause.startswith(
-        "Rank 1 has returned, and rank 0 was waiting in a call of torch.distributed's, in which every rank must"
+        "Rank 1 has returned, and rank 0 was waiting in a torch.distributed call that every rank must make: rank 1"
     )
     assert list(spmd(total, ranks=3, carrier="torch")) == [111] * 3
 

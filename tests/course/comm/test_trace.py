@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from course.comm import Die, Simulated, Slow
-from course.comm.trace import CALLS, MESSAGES, Recorder, Trace, fit
+from course.comm.recorder import CALLS, MESSAGES, Recorder
+from course.comm.trace import Trace, fit
 from course.errors import Problem
 from course.spmd import RunFailed, spmd
 
@@ -134,7 +135,7 @@ def test_a_table_tells_a_row_a_rank_and_what_was_busiest():
         ["1", "0", "0", "1", "40", "1"],
         ["2", "0", "0", "1", "40", "2"],
     ]
-    assert lines[5:] == ["busiest link: 0 → 1, 40 bytes", "busiest rank: 0, 80 bytes one way"]
+    assert lines[5:] == ["busiest link: 0 → 1, 40 bytes", "busiest rank: 0, 80 bytes in one direction"]
 
 
 def test_a_table_of_one_rank_and_one_of_a_thousand_are_short():
@@ -146,7 +147,7 @@ def test_a_table_of_one_rank_and_one_of_a_thousand_are_short():
 @pytest.mark.parametrize("function", [ring_allreduce, loop_broadcast])
 def test_a_trace_crosses_as_plain_values(carrier, function):
     trace = traced(function, 4, 6, carrier)
-    plain = trace.plain()
+    plain = trace.to_plain()
     columns = [column for name in ("calls", "messages") for column in plain[name].values()]
     arrays = [value for value in plain.values() if isinstance(value, np.ndarray)] + columns
     assert all(array.dtype.names is None and not array.dtype.hasobject for array in arrays)
@@ -251,7 +252,7 @@ def test_of_a_rank_whose_record_is_lost_the_others_messages_are_known():
     recorder = Recorder(0, 2)
     recorder.messages.append((0, 1, 0, 8, 1, 0.0, 1.0, 2.0))
     recorder.ended("returned", 2.0)
-    trace = Trace([recorder.plain(), None], "local", 0.0, 3.0)
+    trace = Trace([recorder.to_plain(), None], "local", 0.0, 3.0)
     assert trace.endings == [("returned", 2.0), ("died", 3.0)]
     assert [tuple(span[:4]) for span in trace.spans() if span.rank == 1] == [(1, "message", 1, 2)]
 
@@ -260,7 +261,7 @@ def test_times_are_counted_from_the_start():
     recorder = Recorder(0, 1)
     recorder.call("compute", -1, 0, 100.0, 100.0, 101.5)
     recorder.ended("returned", 102.0)
-    trace = Trace([recorder.plain()], "local", 100.0, 2.0)
+    trace = Trace([recorder.to_plain()], "local", 100.0, 2.0)
     assert trace.calls[["start", "end"]].tolist() == [(0.0, 1.5)] and trace.endings == [("returned", 2.0)]
 
 
@@ -319,11 +320,13 @@ def test_a_trace_without_times_is_not_saved_and_says_how_to_get_them(tmp_path):
 
 def test_two_runs_of_one_program_have_the_same_trace():
     first, second = (
-        spmd(ring_allreduce, [np.ones(9) for _ in range(7)], carrier="simulated", faults=[Slow(2, 1e-6)]).trace.plain()
+        spmd(
+            ring_allreduce, [np.ones(9) for _ in range(7)], carrier="simulated", faults=[Slow(2, 1e-6)]
+        ).trace.to_plain()
         for _ in range(2)
     )
     np.testing.assert_equal(first, second)
-    first, second = (failed_trace(ring_allreduce, 5, "simulated", faults=[Die(2, 3)]).plain() for _ in range(2))
+    first, second = (failed_trace(ring_allreduce, 5, "simulated", faults=[Die(2, 3)]).to_plain() for _ in range(2))
     np.testing.assert_equal(first, second)
 
 
@@ -348,6 +351,6 @@ def test_a_fit_to_one_size_is_refused(sizes, seconds):
 
 
 def test_an_empty_record_is_an_empty_trace():
-    plain = Recorder(0, 1).plain()
+    plain = Recorder(0, 1).to_plain()
     assert plain["calls"].dtype == CALLS and plain["messages"].dtype == MESSAGES
     assert Trace([plain], "simulated", 0.0, 0.0).step_bytes.tolist() == []

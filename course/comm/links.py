@@ -1,0 +1,213 @@
+"""The two ends of a link, a socket on which the messages of one rank to another travel.
+
+The sender writes header and payload at once, straight from the array. The receiver reads the header, then the payload
+straight into the array of the matching receive, and sends back an acknowledgement. A message that no receive wants yet
+stays in the socket, unless another message behind it is wanted: then it is put aside. A large payload does not go
+through the socket where the receiver can read it from the sender's memory (`memory.py`). Nothing here waits.
+"""
+
+import struct
+from collections import deque
+from contextlib import suppress
+from typing import NamedTuple
+
+import numpy as np
+
+from course.comm import memory
+from course.comm.transfer import MessageMismatch, check_fit
+
+# number on this link, tag, step, elements, bytes that follow, address of the bytes that do not, dtype
+HEADER = struct.Struct("<qqiqqq24s")
+ACK = struct.Struct("<qid")  # number, step, when the receive was there
+MAY_READ = -1  # the number of the acknowledgement that lets the sender pass addresses instead of payloads
+FROM_MEMORY = 2**15  # bytes from which on a payload is read from memory; below that a socket is as fast
+NOTHING = np.empty(0, np.uint8)
+
+
+class Outgoing:
+    """A link on which this rank sends; `sock` is None if the other rank cannot be reached."""
+
+    def __init__(self, sock):
+        self.sock = sock
+        self.queue = deque()  # transfers of which nothing has been written
+        self.left = []  # memory that is still to be written, of the transfer before those
+        self.unanswered = {}  # number -> transfer
+        self.next_number = 0
+        self.answers = bytearray()
+        self.reads_memory = False  # whether the other rank can read ours
+
+    def push(self, now):
+        """Write what the socket takes; returns whether nothing is left that may be written now."""
+        while True:
+            if not self.left:
+                if not self.queue or self.queue[0].not_before > now:
+                    return True
+                self.begin(self.queue.popleft())
+            try:
+                n = self.sock.sendmsg(self.left)
+            except (BlockingIOError, InterruptedError):
+                return False
+            except OSError:  # the other rank is gone, as the notebook knows
+                self.left.clear()
+                self.queue.clear()
+                return True
+            while self.left and n >= len(self.left[0]):
+                n -= len(self.left.pop(0))
+            if n:
+                self.left[0] = self.left[0][n:]
+
+    def begin(self, transfer):
+        """Begin to write a transfer."""
+        buffer = transfer.buffer
+        self.unanswered[self.next_number] = transfer
+        follows, address = buffer.nbytes, 0
+        if self.reads_memory and buffer.nbytes >= FROM_MEMORY:
+            follows, address = 0, memory.find_address(buffer.data)
+        head = HEADER.pack(
+            self.next_number, transfer.tag, transfer.step, buffer.count, follows, address, buffer.dtype.encode()
+        )
+        self.next_number += 1
+        self.left = [memoryview(head)]
+        if follows:
+            self.left.append(memoryview(buffer.data))
+
+    def take_answers(self, finish):
+        """Read acknowledgements and call `finish(transfer, step)` for each; returns whether the link is still open."""
+        while True:
+            try:
+                received = self.sock.recv(4096)
+            except (BlockingIOError, InterruptedError):
+                return True
+            except OSError:
+                return False
+            if not received:
+                return False
+            self.answers += received
+            whole = len(self.answers) // ACK.size * ACK.size
+            for number, step, began in ACK.iter_unpack(self.answers[:whole]):
+                if number == MAY_READ:
+                    self.reads_memory = True
+                    continue
+                transfer = self.unanswered.pop(number)
+                transfer.began = max(began, transfer.posted)
+                finish(transfer, step)
+            del self.answers[:whole]
+
+
+class Head(NamedTuple):
+    """The header of a message."""
+
+    number: int
+    tag: int
+    step: int
+    count: int
+    nbytes: int
+    address: int
+    dtype: bytes
+
+
+class Incoming:
+    """A link on which the rank of `carrier` receives; `sock` is None until the other rank has opened it."""
+
+    def __init__(self, carrier):
+        self.carrier = carrier
+        self.sock = None
+        self.posted = deque()  # receives that have no message yet
+        self.aside = deque()  # (Head, payload) of messages that no receive wanted when they came
+        self.header = bytearray()
+        self.head = None  # of the message whose payload comes next
+        self.payload, self.filled = None, 0  # memory for it, and how much of that is filled
+        self.receive = None  # the receive that it is for, None if it is put aside or does not fit
+        self.is_unfit = False
+        self.pid = None  # of the process that sends
+
+    def post(self, transfer):
+        """Match a receive with a message that was put aside, or let it wait for the socket."""
+        for message in self.aside:
+            head, payload = message
+            if head.tag == transfer.tag:
+                self.aside.remove(message)
+                if self.fits(transfer, head):
+                    if not head.address:
+                        transfer.buffer.data[:] = payload
+                    self.acknowledge(transfer, head)
+                return
+        self.posted.append(transfer)
+
+    def is_wanted(self):
+        """Whether to read from the socket: messages stay in it while there is no receive."""
+        return self.sock is not None and bool(self.posted or self.payload is not None)
+
+    def pull(self):
+        """Read what has come and is wanted; returns whether the link is still open."""
+        try:
+            while self.is_wanted():
+                if self.payload is None:
+                    missing = HEADER.size - len(self.header)
+                    received = self.sock.recv(missing)
+                    self.header += received
+                    n = len(received)
+                    if n == missing:
+                        self.choose(Head(*HEADER.unpack(self.header)))
+                        self.header.clear()
+                else:
+                    n = self.sock.recv_into(self.payload[self.filled :])
+                    self.filled += n
+                if not n:
+                    return False
+                if self.payload is not None and self.filled == len(self.payload):
+                    self.complete()
+        except (BlockingIOError, InterruptedError):
+            pass
+        except OSError:
+            return False
+        return True
+
+    def choose(self, head):
+        """Find the receive for the message that comes next; without one, the message will be put aside."""
+        self.head, self.filled, self.receive, self.is_unfit = head, 0, None, False
+        for transfer in self.posted:
+            if transfer.tag == head.tag:
+                self.posted.remove(transfer)
+                if self.fits(transfer, head):
+                    self.receive = transfer
+                    self.payload = memoryview(NOTHING if head.address else transfer.buffer.data)
+                    return
+                self.is_unfit = True
+                break
+        self.payload = memoryview(np.empty(head.nbytes, np.uint8))
+
+    def complete(self):
+        """Do what is due once the payload is complete."""
+        if self.receive is not None:
+            self.acknowledge(self.receive, self.head)
+        elif not self.is_unfit:
+            self.aside.append((self.head, np.asarray(self.payload)))
+        self.payload = self.receive = None
+
+    def fits(self, transfer, head):
+        """Whether the message fits the receive, which is told if it does not."""
+        transfer.began = self.carrier.now()
+        try:
+            check_fit(transfer, head.dtype.rstrip(b"\0").decode(), head.count)
+        except MessageMismatch as error:
+            self.carrier.mismatch(transfer, error)
+            return False
+        return True
+
+    def acknowledge(self, transfer, head):
+        """Finish a receive whose payload has come, or can be read from memory now, and tell the sender."""
+        if head.address:
+            try:
+                memory.read(self.pid, head.address, transfer.buffer.data)
+            except OSError:
+                return  # the sender has died, as the notebook knows
+        self.carrier.finish(transfer, max(head.step, transfer.step) + 1)
+        self.answer(head.number, transfer.result, transfer.began)
+
+    def answer(self, *content):
+        """Send an acknowledgement."""
+        with suppress(OSError):  # the sender is gone
+            self.sock.setblocking(True)  # these few bytes find room at once, unless nobody ever reads them
+            self.sock.sendall(ACK.pack(*content))
+            self.sock.setblocking(False)

@@ -1,0 +1,153 @@
+"""What each rank was doing when a run ended, and where: plain values that travel to the notebook, each with its text.
+
+Looks at Python's frames and tracebacks, and at the notebook's cells for the text of a line of code. Knows no carrier.
+"""
+
+import linecache
+import os
+import sys
+import sysconfig
+import traceback
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from course.comm.transfer import BARRIER
+
+MOST_CHARACTERS = 2000  # of an exception's message
+COURSE = str(Path(__file__).parent.parent)
+LIBRARIES = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+NOT_A_STUDENTS = ("<frozen", "<string>", *(f"{folder}{os.sep}" for folder in (COURSE, *LIBRARIES)))
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of a function. It may come from another process; call `text` where the notebook's cells are."""
+
+    filename: str
+    line: int
+    function: str
+
+    def text(self):
+        """'cell 5, line 3 of `ring`: `comm.recv(x, source=0)`'."""
+        function = "" if self.function == "<module>" else f" of `{self.function}`"
+        source = linecache.getline(self.filename, self.line).strip()
+        return f"{self._file()}, line {self.line}{function}" + (f": `{source}`" if source else "")
+
+    def _file(self):
+        shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+        label = shell and shell.compile.format_code_name(self.filename)  # None for code outside cells
+        return f"cell {label[1].strip('In[]')}" if label else Path(self.filename).name
+
+
+@dataclass(frozen=True)
+class Pending:
+    """One end of a message that is not done.
+
+    sends: whether this rank sends it. what: its size in words, "8 × float64". dropped: whether a fault lost it.
+    """
+
+    sends: bool
+    peer: int
+    tag: int
+    what: str
+    bytes: int
+    dropped: bool = False
+
+    @classmethod
+    def of(cls, transfer):
+        """The Pending of a Transfer."""
+        buffer = transfer.buffer
+        return cls(transfer.sends, transfer.peer, transfer.tag, str(buffer), buffer.nbytes, transfer.dropped)
+
+    def text(self):
+        """What the rank waits for: 'to receive 8 × float64 (64 bytes, tag 0) from rank 1'."""
+        if self.tag == BARRIER:
+            return f"in the barrier for rank {self.peer}"
+        if self.sends:
+            return f"for rank {self.peer} to receive {self.what} ({self.bytes} bytes, tag {self.tag})"
+        return f"to receive {self.what} ({self.bytes} bytes, tag {self.tag}) from rank {self.peer}"
+
+
+@dataclass
+class State:
+    """What one rank was doing when the run ended.
+
+    doing: "returned", "raised", "died" (its process ended or, by a fault, its thread), "waits", "alone" (in a call of
+    `library` for which other ranks have not come), "computes", "ready" (it could continue, but it was not its turn),
+    or "absent" (its engine never began).
+    pending: what it waits for. begun: what else it has begun without waiting for it. seconds: how long it has waited,
+    None where that means nothing. place: where it is or raised.
+    error: its exception as (type, message), or how it died as ("", words). at: when it ended, on the carrier's clock.
+    library: the name of the library in whose call it waits, "" outside such calls.
+    """
+
+    rank: int
+    doing: str
+    pending: list = field(default_factory=list)
+    begun: list = field(default_factory=list)
+    seconds: float | None = None
+    place: Place | None = None
+    error: tuple = ("", "")
+    at: float = 0.0
+    library: str = ""
+
+    def text(self):
+        """One line: 'rank 2 raised KeyError: 'w' (cell 5, line 3 of `ring`)'."""
+        place = f" ({self.place.text()})" if self.place else ""
+        return f"rank {self.rank} {self._deed()}{place if self.doing not in ('returned', 'absent') else ''}"
+
+    def _deed(self):
+        match self.doing:
+            case "raised":
+                return "raised " + ": ".join(filter(None, self.error)).replace("\n", " ")
+            case "died":
+                return f"died: {self.error[1]}"
+            case "computes":
+                return "computes"
+            case "alone":
+                return f"waited in a {self.library} call"
+            case "returned":
+                return "has returned"
+            case "absent":
+                return "did not begin: its engine is still busy with an earlier call"
+            case "ready":
+                return "could continue"
+        seconds = "" if self.seconds is None else f", for {self.seconds:.1f} s so far"
+        return f"waits {' and '.join(dict.fromkeys(each.text() for each in self.pending))}{seconds}"
+
+
+def is_students(filename):
+    """Whether the code in a file is a student's: not the course's, not a library's, not Python's own."""
+    return not filename.startswith(NOT_A_STUDENTS)
+
+
+def find_place(frame):
+    """The Place of the innermost frame with a student's code, from `frame` outwards; of `frame` if there is none."""
+    stack = []
+    while frame is not None:
+        stack.append((frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name))
+        frame = frame.f_back
+    return find_place_in_stack(stack) or Place(*stack[0])
+
+
+def find_place_in_stack(stack):
+    """The Place of the innermost entry of `stack` that is a student's code; None without one.
+
+    stack: [(file, line, function)], the innermost first.
+    """
+    return next((Place(*entry) for entry in stack if is_students(entry[0])), None)
+
+
+def find_place_of_error(error):
+    """The Place in the student's code where `error` was raised or last passed through; None without one."""
+    steps = [(frame.f_code, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    return find_place_in_stack([(code.co_filename, line, code.co_name) for code, line in reversed(steps)])
+
+
+def describe_error(error):
+    """(type, message) of an exception, for `State.error`. Cuts a long message, and survives one that cannot be read."""
+    try:
+        message = str(error)
+    except Exception:
+        message = "its message cannot be read"
+    return type(error).__name__, message[:MOST_CHARACTERS]
