@@ -1,10 +1,10 @@
-"""What answers for the student's names, inside the student's kernel.
+"""The agent inside the student's kernel: answers the grader's questions about the student's names.
 
-`kernel.py` puts this text, with `values.py` before it, into a module of the kernel before the first cell runs. During
-a check the kernel's main thread stands in `serve` and answers what the grader asks for, names and calls, over a socket
-that is the agent's own, where no transformer or history of the student's reaches. Functions that a check passes in are
-called back the same way, and may ask in their turn. Nothing of a check is ever here, and nothing here is trusted:
-answers are only values.
+`kernel.py` puts this text, and before it that of `values.py`, into a module of the kernel before the first cell runs;
+so it may import nothing else of the course's grader. During a check the kernel's main thread stands in `serve` and
+answers what the grader asks for (names, calls) over a socket that only the agent uses and that the student's
+transformers and history do not reach. Functions that a check passes in are called back over the same socket, and may
+ask questions in turn. No part of a check is ever here, and nothing here is trusted: answers are only values.
 """
 
 import builtins
@@ -24,74 +24,75 @@ from IPython.utils.capture import capture_output
 
 from autograder.examination.values import dumps, loads
 
-MESSAGE = 4000  # characters of an error's text
+MAX_MESSAGE = 4000  # characters of an error's text
 
 objects = {}  # handle -> object of the student's that is not plain
-numbers = itertools.count()  # of calls back
-line = zmq.Context().socket(zmq.PAIR)  # not of the instance that all share: whoever ends that would end this
+call_numbers = itertools.count()  # of call backs
+line = zmq.Context().socket(zmq.PAIR)  # in a context of its own: student code may end the one that others share
 line.bind(f"ipc://{get_ipython().kernel.parent.ip}-agent")
 lock = threading.Lock()  # a thread of the student's may call a function of the check's
-asked, over = 0, True  # the number of the grader's last question, and whether it has no more
+question_number, is_over = 0, True  # of the grader's last question; whether the grader has no more
 
 
-class Over(BaseException):
+class NoMoreQuestions(BaseException):
     """The grader has no more questions."""
 
 
 def serve(first):
-    """Answer the grader's questions, from number `first` on, until it has no more."""
-    global asked, over
-    asked, over = first, False
-    with contextlib.suppress(Over), capture_output(stdout=False, stderr=False):  # nobody sees pictures of a check's
-        text = received()
+    """Answer the grader's questions, from number `first` on, until there are no more."""
+    global question_number, is_over
+    question_number, is_over = first, False
+    # pictures that a check makes are shown to nobody
+    with contextlib.suppress(NoMoreQuestions), capture_output(stdout=False, stderr=False):
+        text = receive()
         while True:
-            text = exchanged(f"= {answer(text)}")
+            text = exchange(f"= {answer(text)}")
 
 
-def received():
-    """The grader's next text; raises Over where there is none."""
-    global asked, over
-    while not over:
+def receive():
+    """Return the grader's next text; raises NoMoreQuestions where there is none."""
+    global question_number, is_over
+    while not is_over:
         number, _, text = line.recv().partition(b" ")
-        if int(number) >= asked:  # else said to a check before, which was interrupted
-            asked, over = int(number), not text
+        if int(number) >= question_number:  # otherwise it was meant for an earlier check, which was interrupted
+            question_number, is_over = int(number), not text
             if text:
                 return text.decode()
-    raise Over
+    raise NoMoreQuestions
 
 
-def exchanged(text):
-    """What the grader says to `text`."""
+def exchange(text):
+    """Send `text` to the grader and return what the grader replies."""
     with lock:
-        line.send(f"{asked} {text}".encode(errors="replace"))
-        return received()
+        line.send(f"{question_number} {text}".encode(errors="replace"))
+        return receive()
 
 
-def handle(value):
-    """Keep `value` here and name it: (kind, key)."""
+def make_handle(value):
+    """Keep `value` here, and return (kind, key), by which the grader names it."""
     if isinstance(value, Callback):
         return "callback", value.key
-    objects[id(value)] = value  # kept alive, so its id stays its own
+    objects[id(value)] = value  # kept alive, so that no other object gets its id
     return type(value).__name__[:80], id(value)
 
 
 class Callback:
-    """A function of the check's: calling it asks the grader, and answers what the grader asks before it is through."""
+    """A function of the check's: calling it calls the grader, and answers the grader's questions until it returns."""
 
     def __init__(self, key, name):
         self.key, self.__name__, self.__qualname__ = key, name, name
 
     def __call__(self, *args, **kwargs):
-        number, raised = next(numbers), None
-        text = dumps({"callback": self.key, "args": args, "kwargs": kwargs}, handle)
+        number, raised = next(call_numbers), None
+        text = dumps({"callback": self.key, "args": args, "kwargs": kwargs}, make_handle)
         while True:
-            reply = loads(exchanged(f"{number} {text}"), resolve)
+            reply = loads(exchange(f"{number} {text}"), resolve)
             if "do" not in reply:
                 break
             try:
-                text, raised = dumps({"value": carry_out(reply)}, handle), None
+                text, raised = dumps({"value": carry_out(reply)}, make_handle), None
             except Exception as error:
-                text, raised = dumps({"error": described(error)}, handle), error
+                text, raised = dumps({"error": describe(error)}, make_handle), error
         if "raised" in reply and raised is not None:  # the student's own error, passed through the check's function
             raise raised
         if "error" in reply:
@@ -99,38 +100,39 @@ class Callback:
         return reply["value"]
 
     def __reduce__(self):
-        raise TypeError(f"{self.__name__} belongs to the check and cannot travel to an engine")
+        raise TypeError(f"{self.__name__} belongs to the check and cannot be sent to an engine")
 
 
-def ranks(function, args, kwargs, exchange):
-    """Run `function` on ranks whose communicator is the grader's: green threads, each standing in a call of its own.
+def run_ranks(function, args, kwargs, exchange_calls):
+    """Run `function` on ranks whose communicator is the grader's: green threads that each wait in a call of their own.
 
-    exchange: gives, for a list of their calls, the next ranks to go on, each with the reply to its last call.
+    exchange_calls: takes a list of the ranks' calls and returns the next ranks to go on, each with the reply to its
+    last call.
     """
-    own = importlib.import_module("course.spmd")._own
+    own = importlib.import_module("course.spmd").copy_for_rank
     threads = [
         greenlet.greenlet(
-            lambda *_, rank=rank, mine=mine: live(function, Comm(rank, len(args)), own(mine), own(kwargs))
+            lambda *_, rank=rank, mine=mine: run_rank(function, RelayedComm(rank, len(args)), own(mine), own(kwargs))
         )
         for rank, mine in enumerate(args)
     ]
     for thread in threads:
-        thread.gr_context = contextvars.copy_context()  # what printing and NumPy's settings go by
+        thread.gr_context = contextvars.copy_context()  # printing and NumPy's settings depend on it
     calls = []
-    while replies := exchange(calls):
+    while replies := exchange_calls(calls):
         calls = [threads[rank].switch(*reply) for rank, *reply in replies]
 
 
-def live(function, comm, args, kwargs):
-    """One rank's life; the last of its calls says how it ended."""
+def run_rank(function, comm, args, kwargs):
+    """Run one rank to its end; returns the last of its calls, which says how it ended."""
     try:
         function(comm, *args, **kwargs)
         return ["returned"]
     except BaseException as error:
-        return ["raised", described(error)]
+        return ["raised", describe(error)]
 
 
-class Comm:
+class RelayedComm:
     """A communicator whose every call is carried out by the grader."""
 
     def __init__(self, rank, size):
@@ -140,7 +142,7 @@ class Comm:
         return f"<rank {self.rank} of {self.size}>"
 
     def _call(self, *call):
-        """Stand still until the grader has the value of one call."""
+        """Wait until the grader has the value of one call, and return it."""
         kind, value = greenlet.getcurrent().parent.switch(list(call))
         if kind is not None:
             raise getattr(builtins, kind)(value)
@@ -150,16 +152,16 @@ class Comm:
         self._call("send", buf, dest, tag)
 
     def recv(self, buf, source, tag=0):
-        return filled(buf, self._call("recv", buf, source, tag))
+        return fill(buf, self._call("recv", buf, source, tag))
 
     def sendrecv(self, sendbuf, dest, sendtag=0, recvbuf=None, source=None, recvtag=0):
-        return filled(recvbuf, self._call("sendrecv", sendbuf, dest, sendtag, recvbuf, source, recvtag))
+        return fill(recvbuf, self._call("sendrecv", sendbuf, dest, sendtag, recvbuf, source, recvtag))
 
     def isend(self, buf, dest, tag=0):
-        return Request(self, self._call("isend", buf, dest, tag), None)
+        return RelayedRequest(self, self._call("isend", buf, dest, tag), None)
 
     def irecv(self, buf, source, tag=0):
-        return Request(self, self._call("irecv", buf, source, tag), buf)
+        return RelayedRequest(self, self._call("irecv", buf, source, tag), buf)
 
     def barrier(self):
         self._call("barrier")
@@ -168,25 +170,25 @@ class Comm:
         self._call("compute", seconds, added)
 
 
-class Request:
-    """A transfer that was begun."""
+class RelayedRequest:
+    """A transfer that a RelayedComm has begun."""
 
     def __init__(self, comm, number, buf):
         self.comm, self.number, self.buf = comm, number, buf
 
     def wait(self):
-        got = self.comm._call("wait", self.number)
-        return None if self.buf is None else filled(self.buf, got)
+        received = self.comm._call("wait", self.number)
+        return None if self.buf is None else fill(self.buf, received)
 
 
-def filled(buf, got):
-    """`buf`, an array or a tensor, with what came."""
-    (buf.detach() if hasattr(buf, "detach") else buf)[...] = got
+def fill(buf, received):
+    """Put what was received into `buf`, an array or a tensor, and return it."""
+    (buf.detach() if hasattr(buf, "detach") else buf)[...] = received
     return buf
 
 
 def resolve(kind, key):
-    """The object behind a handle, or a function of the check's."""
+    """Return the object behind a handle, or a function of the check's."""
     if kind == "callback":
         return Callback(*key.split(":", 1))
     return objects[key]
@@ -198,46 +200,44 @@ OPERATIONS = {
     "call": lambda function, args, kwargs: function(*args, **kwargs),
     "attribute": getattr,
     "item": operator.getitem,
-    "set": operator.setitem,
     "length": len,
     "list": list,
-    "text": str,
-    "ranks": ranks,
+    "ranks": run_ranks,
 }
 
 
-def answer(request):
-    """Text in, text out: one operation of the grader's, with its value or its error."""
+def answer(question):
+    """Carry out one operation of the grader's: text in, and text out with its value or its error."""
     try:
-        message = loads(request, resolve)
-        return dumps({"value": carry_out(message)}, handle)
+        message = loads(question, resolve)
+        return dumps({"value": carry_out(message)}, make_handle)
     except BaseException as error:
         if isinstance(error, KeyError) and message["do"] == "name":
-            return dumps({"missing": True}, handle)
-        return dumps({"error": described(error)}, handle)
+            return dumps({"missing": True}, make_handle)
+        return dumps({"error": describe(error)}, make_handle)
 
 
 def carry_out(message):
-    """The value of one operation."""
+    """Return the value of one operation."""
     return OPERATIONS[message["do"]](*message["with"])
 
 
-def described(error):
-    """An exception as plain values: its classes' names, its text, where it came from and what a run had come to."""
+def describe(error):
+    """Describe an exception by plain values: its classes' names, its text, its place, and a failed run's report."""
     kinds = [kind.__name__[:200] for kind in type(error).__mro__[:20]]
-    parts = {"kinds": kinds, "message": str(error)[:MESSAGE], "place": where(error)}
+    parts = {"kinds": kinds, "message": str(error)[:MAX_MESSAGE], "place": locate(error)}
     failed = getattr(sys.modules.get("course.spmd"), "RunFailed", ())
     return parts | ({"report": error.report, "trace": error.trace} if isinstance(error, failed) else {})
 
 
-def where(error):
-    """'line 4 of descend: `theta -= gamma * g`' for the deepest frame of the student's, else ''."""
-    found, trace = "", error.__traceback__
+def locate(error):
+    """Return "line 4 of descend: `theta -= gamma * g`" for the deepest frame in a cell, "" if there is none."""
+    place, trace = "", error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
         if "ipykernel_" in code.co_filename or "ipython-input" in code.co_filename:
-            line = linecache.getline(code.co_filename, trace.tb_lineno).strip()
-            place = "the cell" if code.co_name == "<module>" else code.co_name
-            found = f"line {trace.tb_lineno} of {place}: `{line[:200]}`"
+            source = linecache.getline(code.co_filename, trace.tb_lineno).strip()
+            function = "the cell" if code.co_name == "<module>" else code.co_name
+            place = f"line {trace.tb_lineno} of {function}: `{source[:200]}`"
         trace = trace.tb_next
-    return found
+    return place

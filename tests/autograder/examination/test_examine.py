@@ -1,11 +1,14 @@
-"""Student code inside a kernel, checks outside: it is answered within its time and earns what it is worth."""
+"""Student code inside a kernel, checks outside: every check ends in time, and code earns what it is worth."""
 
-import nbformat
+import copy
+import pickle
+
 import psutil
 import pytest
 
 from autograder.authoring import judge
-from autograder.examination import examine, pool
+from autograder.examination import examine
+from autograder.examination.examiner import Examiner, examine_apart
 from autograder.examination.kernel import Kernel
 from autograder.labs import source
 
@@ -27,11 +30,11 @@ def examined(mini):
 def test_a_solved_lab_passes_and_cells_for_show_are_skipped(mini):
     notebook, _ = mini.graded(mini.hand_in())
     assert examine.examine(notebook)["remarks"] == [] and judge.read_hints(notebook) == FULL
-    shown = next(cell for cell in notebook.cells if source.is_measure(cell))
-    assert shown.outputs == []
+    measure = next(cell for cell in notebook.cells if source.is_measure(cell))
+    assert measure.outputs == []
 
 
-def test_a_cell_of_the_labs_own_may_take_longer_than_a_students(mini):
+def test_one_of_the_labs_own_cells_may_take_longer_than_a_students_cell(mini):
     notebook, _ = mini.graded(mini.hand_in())
     given = next(cell for cell in notebook.cells if source.is_given(cell))
     given.source += "\nimport time\ntime.sleep(2)"
@@ -69,7 +72,7 @@ def test_a_cell_of_the_labs_own_may_take_longer_than_a_students(mini):
         ("get_ipython().ast_transformers.append(None)\ndef add(x, y): return 4", "add(1, 2) is 3"),
     ],
 )  # fmt: skip
-def test_a_wrong_answer_of_any_kind_loses_its_own_check_alone_and_is_told_why(examined, add, words):
+def test_a_wrong_answer_of_any_kind_loses_only_its_own_check_and_gets_a_hint(examined, add, words):
     hints, _ = examined(add=add)
     assert words in (hints["add-check"] or ""), hints
     assert hints["descend-check"] is None
@@ -85,7 +88,7 @@ def add(x, y):
             pass"""
     hints, remarks = examined(add=stubborn)
     assert "ended the notebook's kernel" in hints["add-check"] and hints["descend-check"] is None
-    assert any("started anew" in remark for remark in remarks)
+    assert any("ran in a new one" in remark for remark in remarks)
 
 
 LOOPS = """number = add(1, 2)
@@ -100,13 +103,13 @@ assert descend(called, 1.0, 5) == 1"""
 
 
 @pytest.mark.parametrize("check", [LOOPS, LOOPS.replace("pass", "try:\n        [][1]\n    except Exception: pass")])
-def test_a_check_that_never_ends_on_its_own_is_ended_and_costs_itself_alone(mini, check):
+def test_a_check_that_would_never_end_is_ended_and_costs_no_other_check(mini, check):
     notebook, _ = mini.graded(mini.hand_in(add="def add(x, y): return 10**15"))
     cell = next(cell for cell in notebook.cells if cell.id == "add-check")
     cell.source = check
     examine.examine(notebook, cell_seconds=3)
-    found = judge.read_hints(notebook)
-    assert "is a number or a length far too large?" in found["add-check"] and found["descend-check"] is None
+    hints = judge.read_hints(notebook)
+    assert "is a number or a length far too large?" in hints["add-check"] and hints["descend-check"] is None
 
 
 def test_a_function_of_the_checks_that_never_ends_is_ended(mini):
@@ -118,11 +121,11 @@ def test_a_function_of_the_checks_that_never_ends_is_ended(mini):
     assert judge.read_hints(notebook)["add-check"] is None
 
 
-def test_a_check_that_takes_its_process_with_it_costs_itself_alone(mini):
+def test_a_check_that_takes_its_process_with_it_costs_no_other_check(mini):
     notebook, _ = mini.graded(mini.hand_in())
     cell = next(cell for cell in notebook.cells if cell.id == "add-check")
     cell.source = "import os, signal\nassert add(1, 2) == 3\nos.kill(os.getpid(), signal.SIGVTALRM)"
-    record = pool.apart(nbformat.writes(notebook), unsafe=False)
+    record = examine_apart(notebook, unsafe=False)
     assert "far too large" in record["cells"]["add-check"][0]["evalue"] and record["cells"]["descend-check"] == []
     assert len(record["remarks"]) == 1
 
@@ -181,15 +184,17 @@ def test_the_outputs_of_a_cell_are_bounded():
 
 def test_kernels_that_are_under_way_together_take_one_thread_each():
     with Kernel() as kernel:
-        (shown,) = kernel.run("import os; print(os.environ['OPENBLAS_NUM_THREADS'], os.environ['OMP_NUM_THREADS'])", 30)
-    assert shown.text == "1 1\n"
+        (output,) = kernel.run(
+            "import os; print(os.environ['OPENBLAS_NUM_THREADS'], os.environ['OMP_NUM_THREADS'])", 30
+        )
+    assert output.text == "1 1\n"
 
 
 def test_engines_of_a_notebook_that_does_not_name_torch_do_without_it_until_it_is_imported(mini):
     notebook, _ = mini.graded(mini.hand_in())
     assert not examine.uses_torch(notebook)
-    shown = next(cell for cell in notebook.cells if source.is_measure(cell))
-    shown.source += "\nimport torch"
+    measure = next(cell for cell in notebook.cells if source.is_measure(cell))
+    measure.source += "\nimport torch"
     assert not examine.uses_torch(notebook), "it is not run"
     imported = "print('imported', engines.map_sync(lambda _: 'torch' in __import__('sys').modules, [0]))"
     used = "print('sums', engines.map_sync(lambda _: float(__import__('torch').ones(2).sum()), [0]))"
@@ -197,3 +202,21 @@ def test_engines_of_a_notebook_that_does_not_name_torch_do_without_it_until_it_i
         kernel.run("from course import cluster\nengines = cluster.start(1)", 60)
         assert kernel.run(imported, 60)[-1].text == "imported [False]\n"
         assert kernel.run(used, 60)[-1].text == "sums [2.0]\n"
+
+
+def test_only_cells_that_are_run_are_sent_to_the_examiner_and_the_notebook_stays_as_it_was(mini, monkeypatch):
+    notebook, _ = mini.graded(mini.hand_in(add="def add(x, y): return 10**15"))
+    cell = next(cell for cell in notebook.cells if cell.id == "add-check")
+    cell.source = "import os\nos._exit(7)"
+    before, sent, send = copy.deepcopy(notebook), [], Examiner.examine
+    monkeypatch.setattr(Examiner, "examine", lambda self, cells, *rest: sent.append(cells) or send(self, cells, *rest))
+    record = examine_apart(notebook, unsafe=False)
+    assert notebook == before and "could not finish" in record["cells"]["add-check"][0]["evalue"]
+    assert {cell.id for cell in sent[0]} == {cell.id for cell in notebook.cells if examine.is_run(cell)}
+    assert all(cell.keys() == {"id", "cell_type", "source", "metadata"} for cell in sent[0])
+
+
+def test_a_notebook_travels_to_an_engine_as_an_object(mini):
+    notebook, _ = mini.graded(mini.hand_in())
+    arrived = pickle.loads(pickle.dumps(notebook))
+    assert arrived == notebook and type(arrived.cells[0]) is type(notebook.cells[0])

@@ -2,8 +2,8 @@
 
 import pytest
 
+from autograder.examination.checks import run_check
 from autograder.examination.kernel import Kernel
-from autograder.examination.standins import run_check
 
 GIVEN = """
 def train(comm, x):
@@ -58,7 +58,7 @@ def test_a_check_runs_the_students_function_under_horovod(kernel):
     ("answer", "hint"),
     [
         ("forgets", "ValueError: Horovod has not been initialized; use hvd.init()."),
-        ("skips", "Rank 1 has returned, and rank 0 was waiting in a call of Horovod's"),
+        ("skips", "Rank 1 has returned, and rank 0 was waiting in a Horovod call"),
     ],
 )
 def test_what_goes_wrong_there_is_the_hint(kernel, answer, hint):

@@ -1,10 +1,10 @@
-"""A kernel whose student sends on its channels what no kernel sends: every call still comes back."""
+"""A kernel whose student sends messages that no kernel sends: every call still returns."""
 
 import pytest
 
-from autograder.examination import examine
-from autograder.examination.kernel import Kernel, KernelLost, Outputs
-from autograder.examination.standins import run_check
+from autograder.examination.checks import run_check
+from autograder.examination.kernel import Kernel, KernelLost
+from autograder.examination.outputs import Outputs, make_error
 
 ODD = [
     ("stream", {}),
@@ -51,7 +51,7 @@ def sleeps():
     return 3
 
 def dies():
-    raise sys.modules["autograder.examination.agent"].Over
+    raise sys.modules["autograder.examination.agent"].NoMoreQuestions
 
 def right(function):
     return function(2) + 1
@@ -59,27 +59,27 @@ def right(function):
 
 
 @pytest.mark.parametrize("message", ODD, ids=str)
-def test_an_output_of_another_form_is_none(message):
+def test_an_output_of_another_form_is_ignored(message):
     outputs = Outputs()
-    outputs.take(*message)
+    outputs.add(*message)
     assert outputs.list == []
 
 
 def test_half_characters_and_huge_errors_can_be_written_to_a_file():
     outputs = Outputs()
-    outputs.take("stream", {"name": "stdout", "text": "\ud800 is half"})
+    outputs.add("stream", {"name": "stdout", "text": "\ud800 is half"})
     for _ in range(10):
-        outputs.take("error", {"ename": "E", "evalue": "x" * 10**6, "traceback": ["x" * 10**6]})
+        outputs.add("error", {"ename": "E", "evalue": "x" * 10**6, "traceback": ["x" * 10**6]})
     assert outputs.list[0].text == "? is half" and sum(len(str(each)) for each in outputs.list) < 2_000_000
-    assert examine.failure("Kind", "\udfff")["evalue"] == "?"
+    assert make_error("Kind", "\udfff")["evalue"] == "?"
 
 
 @pytest.mark.parametrize("parent", ["kernel.get_parent()", "{}", "'x'"])
 def test_messages_of_any_form_on_every_channel_cost_the_cell_alone(parent):
     with Kernel() as kernel:
         kernel.run(SEND.format(parent=parent), 20)
-        (shown,) = kernel.run("print(1 + 1)", 20)
-        assert shown.text == "2\n"
+        (output,) = kernel.run("print(1 + 1)", 20)
+        assert output.text == "2\n"
 
 
 ASKS = """
@@ -89,7 +89,7 @@ agent = sys.modules["autograder.examination.agent"]
 
 def asks():
     while True:
-        agent.line.send(f"{agent.asked} 1 x".encode())
+        agent.line.send(f"{agent.question_number} 1 x".encode())
 """
 
 
@@ -98,14 +98,14 @@ def test_a_kernel_that_asks_without_end_and_reads_no_answer_costs_its_check_alon
         kernel.run(ASKS, 20)
         try:
             assert "did not finish within 3 seconds" in run_check("asks()", kernel, 3)
-        except KernelLost:  # as an examination does
+        except KernelLost:  # as an examination would do
             kernel.stop()
             kernel.start()
         kernel.run(LATE, 20)
         assert run_check("assert right(lambda x: 3 * x) == 7", kernel, 20) is None
 
 
-def test_a_check_after_one_that_was_cut_off_hears_nothing_of_it():
+def test_a_check_after_one_that_was_cut_off_receives_nothing_of_it():
     with Kernel() as kernel:
         kernel.run(LATE, 20)
         for cut_off in ("late() == 3", "dies() == 3", "sleeps() == 3", "dies() == 3 or dies() == 3"):
@@ -113,14 +113,14 @@ def test_a_check_after_one_that_was_cut_off_hears_nothing_of_it():
             assert run_check("assert right(lambda x: 3 * x) == 7", kernel, 5) is None, cut_off
 
 
-def test_a_text_beyond_all_bounds_is_not_taken_and_every_check_still_ends():
+def test_a_text_beyond_all_limits_is_not_received_and_every_check_still_ends():
     with Kernel() as kernel:
         kernel.run(LATE, 20)
         for check in ("assert large() == 4", "assert right(lambda x: 3 * x) == 7"):
-            hint = run_check(check, kernel, 2)  # whether it comes depends on when the line is there again
+            hint = run_check(check, kernel, 2)  # None if the line is back in time
             assert hint is None or "did not finish" in hint
-        (shown,) = kernel.run("print(1 + 1)", 20)
-        assert shown.text == "2\n"
+        (output,) = kernel.run("print(1 + 1)", 20)
+        assert output.text == "2\n"
 
 
 LOSES_ITS_REPLY = """
@@ -137,11 +137,11 @@ session.send = lose_one
 """
 
 
-def test_a_kernel_whose_reply_is_lost_goes_on_when_it_says_that_it_is_idle():
+def test_a_kernel_whose_reply_is_lost_goes_on_once_it_is_idle():
     with Kernel() as kernel:
         kernel.run(LOSES_ITS_REPLY, 10)
-        (shown,) = kernel.run("print(1 + 1)", 10)
-        assert shown.text == "2\n"
+        (output,) = kernel.run("print(1 + 1)", 10)
+        assert output.text == "2\n"
 
 
 BREAKS = {
@@ -151,7 +151,7 @@ BREAKS = {
 
 
 @pytest.mark.parametrize("broken", BREAKS.values(), ids=BREAKS)
-def test_what_breaks_sockets_of_its_process_costs_no_other_check(broken):
+def test_code_that_breaks_the_sockets_of_its_process_costs_no_other_check(broken):
     with Kernel() as kernel:
         kernel.run(LATE + broken, 20)
         run_check("forks()", kernel, 3)

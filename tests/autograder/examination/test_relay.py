@@ -1,10 +1,10 @@
-"""Counters that grade: what a run has sent is counted here, and is what an honest kernel would have said."""
+"""Counters that grade: messages are counted here, and agree with what an honest kernel counts."""
 
 import pytest
 
 from autograder.examination import relay
+from autograder.examination.checks import run_check
 from autograder.examination.kernel import Kernel
-from autograder.examination.standins import run_check
 from course.comm import simulated
 
 GIVEN = '''
@@ -49,7 +49,7 @@ def tensors(comm, x):
 
 
 def careful(comm, x):
-    """Tries what cannot be, and goes on."""
+    """Makes calls that are wrong, and goes on."""
     for wrong in (lambda: comm.send(x, dest=9), lambda: comm.send("x", dest=0), lambda: comm.recv(x, source=0, tag=-1)):
         try:
             wrong()
@@ -66,7 +66,7 @@ def with_function(comm, x, double):
 
 
 def changing(comm, x, seen=[]):
-    """Waits for ever when it is run another time."""
+    """Waits for ever when it is run a second time."""
     seen.append(comm.rank)
     if len(seen) > comm.size:
         comm.recv(x, source=(comm.rank + 1) % comm.size)
@@ -81,13 +81,13 @@ from course.spmd import spmd
 xs = [np.arange({count}.0) + rank for rank in range({ranks})]
 theirs = module.spmd({function}, xs, carrier={carrier}{more})
 run = spmd({function}, xs, carrier={carrier}{more})
-assert type(run).__name__ == "Counted" and type(theirs).__name__ == "Run"
-for name, value in theirs.trace.plain().items():
-    mine = run.trace.plain()[name]
+assert type(run).__name__ == "CountedRun" and type(theirs).__name__ == "Run"
+for name, value in theirs.trace.to_plain().items():
+    mine = run.trace.to_plain()[name]
     value, mine = (each if isinstance(each, dict) else {{"": each}} for each in (value, mine))
     for column in value:
         one, other = value[column], mine[column]
-        if name in ("calls", "messages"):  # in the order in which ranks came to them
+        if name in ("calls", "messages"):  # in the order in which ranks reached them
             one, other = np.sort(one), np.sort(other)
         assert np.array_equal(one, other) if isinstance(one, np.ndarray) else one == other, (name, column, one, other)
 assert run.trace.messages_sent.sum() > 0
@@ -113,14 +113,14 @@ def kernel():
         ("with_function", 4, 3, '"simulated"', ", double=lambda x: 2 * x"),
     ],
 )
-def test_what_is_counted_here_is_what_an_honest_kernel_counts(kernel, function, ranks, count, carrier, more):
+def test_the_counters_here_agree_with_those_of_an_honest_kernel(kernel, function, ranks, count, carrier, more):
     check = SAME.format(function=function, ranks=ranks, count=count, carrier=carrier, more=more)
     assert run_check(check, kernel, 60) is None
 
 
 FORGED = {
-    "the trace": "Trace.plain = lambda self: {**real(self), 'bytes_sent': self.bytes_sent + 24}",
-    "the recorder": "Recorder.message = lambda self, transfer: self.sent[0].__setitem__(1, 24)",
+    "the trace": "Trace.to_plain = lambda self: {**real(self), 'bytes_sent': self.bytes_sent + 24}",
+    "the recorder": "Recorder.count_message = lambda self, transfer: self.sent[0].__setitem__(1, 24)",
     "the network": "from course.comm import Simulated\nSimulated.alpha = 0.0",
 }
 IDLE = """
@@ -133,24 +133,24 @@ assert run.trace.bytes_sent.tolist() == [0, 0] and len(run.trace.messages) == 0,
 
 
 @pytest.mark.parametrize("forgery", FORGED.values(), ids=FORGED)
-def test_what_was_never_sent_is_not_counted(forgery):
+def test_a_message_that_was_never_sent_is_not_counted(forgery):
     with Kernel() as kernel:
-        setting = "from course.comm.trace import Recorder, Trace\nreal = Trace.plain\n"
+        setting = "from course.comm.recorder import Recorder\nfrom course.comm.trace import Trace\nreal = Trace.to_plain\n"
         kernel.run(f"{setting}{forgery}\ndef idle(comm, x):\n    comm.barrier()\n    return x", 60)
         assert run_check(IDLE, kernel, 30) is None
 
 
-def test_ranks_that_do_not_come_to_their_end_once_more_are_told_and_the_kernel_goes_on(kernel):
+def test_ranks_that_do_not_finish_a_second_time_are_reported_and_the_kernel_goes_on(kernel):
     check = IDLE.replace("idle", "changing")
-    told = run_check(check, kernel, 30)
-    assert told.startswith("Ranks 0 and 1 all wait to receive from one another") and "once more" in told
+    hint = run_check(check, kernel, 30)
+    assert hint.startswith("Ranks 0 and 1 all wait to receive from one another") and "a second run of" in hint
     assert (
         run_check(IDLE.replace("idle", "careful").replace("[0, 0]", "[24, 24]").replace("== 0", "== 2"), kernel, 30)
         is None
     )
 
 
-SAID = {
+REPLIES = {
     "nothing": "None",
     "no list": "3",
     "too few": "[]",
@@ -165,7 +165,7 @@ import sys
 def liar(function, args, kwargs, exchange):
     replies = exchange([])
     while replies:
-        replies = exchange({said})
+        replies = exchange({calls})
 
 sys.modules["autograder.examination.agent"].OPERATIONS["ranks"] = {there}
 
@@ -174,20 +174,20 @@ def idle(comm, x):
 """
 
 
-@pytest.mark.parametrize("said", SAID.values(), ids=SAID)
-def test_ranks_that_say_what_no_rank_says_fail_the_check(said):
+@pytest.mark.parametrize("calls", REPLIES.values(), ids=REPLIES)
+def test_ranks_that_make_calls_that_no_rank_makes_fail_the_check(calls):
     with Kernel() as kernel:
-        kernel.run(LIAR.format(said=said, there="liar"), 60)
+        kernel.run(LIAR.format(calls=calls, there="liar"), 60)
         assert run_check(IDLE, kernel, 20) is not None
 
 
 def test_ranks_that_never_ran_fail_the_check():
     with Kernel() as kernel:
-        kernel.run(LIAR.format(said="[]", there="lambda *_: None"), 60)
+        kernel.run(LIAR.format(calls="[]", there="lambda *_: None"), 60)
         assert "gave no answer" in run_check(IDLE, kernel, 20)
 
 
-def test_a_run_of_many_steps_takes_a_message_a_step(kernel, monkeypatch):
+def test_a_run_of_many_steps_takes_one_message_per_step(kernel, monkeypatch):
     ring = """
 def ring(comm, x):
     got = np.empty_like(x)
@@ -196,16 +196,16 @@ def ring(comm, x):
     return got
 """
     kernel.run(ring, 30)
-    steps, ask = [], relay.Relay.ask
-    monkeypatch.setattr(relay.Relay, "ask", lambda self: steps.append(len(self.replies)) or ask(self))
+    steps, exchange = [], relay.Relay.exchange
+    monkeypatch.setattr(relay.Relay, "exchange", lambda self: steps.append(len(self.replies)) or exchange(self))
     check = IDLE.replace("idle", "ring").replace("* 2,", "* 32,").split("assert")[0]
     assert run_check(check + "assert run.trace.messages_sent.tolist() == [31] * 32", kernel, 60) is None
     assert steps == [32] * 32
 
 
 def test_a_run_that_counts_sets_no_alarm_of_its_own(kernel, monkeypatch):
-    """A tick of the check's clock in the moment in which it was set ended the run: a right answer lost its points."""
-    monkeypatch.setattr(simulated, "_alarm", None)
+    """A tick of the check's clock just when the run set its own ended the run: a right answer lost its points."""
+    monkeypatch.setattr(simulated, "alarm", None)
     check = """
 from course.spmd import spmd
 run = spmd(overlapped, [np.ones(4)] * 3, carrier="simulated")

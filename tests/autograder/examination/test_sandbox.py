@@ -1,4 +1,4 @@
-"""A room: what is in it ends with it, and with its grader."""
+"""A room: everything in it ends with it, and with its grader."""
 
 import json
 import os
@@ -10,10 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from autograder.examination import sandbox
+from autograder.examination import bubblewrap, sandbox
+from autograder.examination.control_groups import ControlGroup
 from autograder.examination.kernel import Kernel, KernelLost
 
-pytestmark = pytest.mark.skipif(bool(sandbox.missing()) and os.environ.get("CI") != "true", reason=sandbox.missing())
+pytestmark = pytest.mark.skipif(
+    bool(sandbox.why_unavailable()) and os.environ.get("CI") != "true", reason=sandbox.why_unavailable()
+)
 
 GRADER = """
 import time
@@ -52,41 +55,33 @@ def test_nothing_of_the_graders_environment_can_be_read_in_a_room(monkeypatch):
     monkeypatch.setenv("SECRET", "of the grader's")
     with Kernel() as kernel:
         look = "from pathlib import Path\nprint([path.read_text() for path in Path('/proc').glob('[0-9]*/environ')])"
-        (shown,) = kernel.run(look, 30)
-    assert "PATH" in shown.text and "SECRET" not in shown.text
+        (output,) = kernel.run(look, 30)
+    assert "PATH" in output.text and "SECRET" not in output.text
 
 
-def test_the_kernel_is_told_from_processes_above_and_below_it():
+def test_the_kernel_is_distinguished_from_the_processes_above_and_below_it():
     with Kernel() as kernel:
         kernel.run("import subprocess\nchild = subprocess.Popen(['sleep', '1000'])", 30)
-        assert kernel.room.innermost() == kernel.room.kernel
+        assert kernel.room.find_kernel() == kernel.room.kernel
         assert "ipykernel_launcher" in Path(f"/proc/{kernel.room.kernel}/cmdline").read_text()
 
 
-def test_time_stands_still_for_a_room_that_others_keep_waiting_and_not_for_one_that_is_itself_the_load(monkeypatch):
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
-    assert sandbox.kept_waiting(lack=0.5, spent=0.5, seconds=1) == 0.5  # half of one core, others had the rest
-    assert sandbox.kept_waiting(lack=1, spent=2, seconds=1) == 0  # a thousand processes that wait for each other
-    assert sandbox.kept_waiting(lack=0, spent=0.1, seconds=1) == 0  # it sleeps
-    assert sandbox.kept_waiting(lack=1, spent=0, seconds=1) == 0.75  # at least a quarter of the wall's
-
-
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may make control groups")
-def test_a_room_has_a_control_group_of_its_own_which_goes_with_it():
+def test_a_room_has_its_own_control_group_which_ends_with_it():
     with Kernel() as kernel:
-        if kernel.room.cgroup.usage() is None:
+        if kernel.room.group.read_usage() is None:
             pytest.skip("no control group can be made here")
-        folders = list(kernel.room.cgroup.folders.values())
+        folders = list(kernel.room.group.folders.values())
         assert folders and all(str(kernel.room.kernel) in (f / "cgroup.procs").read_text().split() for f in folders)
-        assert kernel.room.cgroup.usage().memory > 10 * 2**20
+        assert kernel.room.group.read_usage().memory > 10 * 2**20
     assert not any(folder.exists() for folder in folders)
 
 
 def test_without_a_control_group_memory_is_watched(monkeypatch):
-    monkeypatch.setattr(sandbox.Cgroup, "parts", classmethod(lambda _: ["nowhere"]))
+    monkeypatch.setattr(ControlGroup, "list_hierarchies", classmethod(lambda _: ["nowhere"]))
     monkeypatch.setattr(sandbox, "MEMORY", 300 * 2**20)
     with Kernel() as kernel:
-        assert kernel.room.cgroup.usage() is None
+        assert kernel.room.group.read_usage() is None
         with pytest.raises(KernelLost, match=r"more than 0\.29\d* GB of memory"):
             kernel.run("kept = []\nwhile True: kept.append(bytearray(2**22))\n", 60)
 
@@ -109,37 +104,37 @@ print(time.process_time() - before)
 
 def test_a_crowd_in_one_room_leaves_another_its_share_of_the_cores():
     with Kernel() as crowded, Kernel() as other:
-        if crowded.room.cgroup.usage() is None:
+        if crowded.room.group.read_usage() is None:
             pytest.skip("no control group can be made here")
         crowded.run(CROWD, 60)
-        before = crowded.room.cgroup.usage().cpu_seconds
-        (shown,) = other.run(BUSY, 60)
-        each = (crowded.room.cgroup.usage().cpu_seconds - before) / 60
-    assert float(shown.text) > 5 * each, "CPU seconds, beside those of one of 60 processes"
+        before = crowded.room.group.read_usage().cpu_seconds
+        (output,) = other.run(BUSY, 60)
+        each = (crowded.room.group.read_usage().cpu_seconds - before) / 60
+    assert float(output.text) > 5 * each, "CPU seconds, beside those of one of 60 processes"
 
 
 ORDINARY = """
 import json, os
 from autograder.examination import sandbox
 from autograder.examination.kernel import Kernel
-from autograder.examination.standins import run_check
+from autograder.examination.checks import run_check
 
 with Kernel() as kernel:
     who = "import os\\ndef who():\\n    return os.getuid()\\ndef sees(path):\\n    return os.path.exists(path)"
     kernel.run(who, 20)
-    said = [os.getuid(), run_check("assert who() == 1000", kernel, 20)]
-    said.append(run_check(f"assert sees('/usr') and not sees({sandbox.__file__!r})", kernel, 20))
+    results = [os.getuid(), run_check("assert who() == 1000", kernel, 20)]
+    results.append(run_check(f"assert sees('/usr') and not sees({sandbox.__file__!r})", kernel, 20))
     here = f"/proc/{kernel.room.kernel}/root/usr"
     there = os.path.exists(here)
-print(json.dumps([*said, there, os.path.exists(here)]))
+print(json.dumps([*results, there, os.path.exists(here)]))
 """
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="then all the other tests are of that")
+@pytest.mark.skipif(os.geteuid() != 0, reason="as an ordinary user, all the other tests show this")
 def test_a_grader_who_is_not_root_has_a_sandbox_too():
-    command = sandbox.enclosed(["true"])
+    command = bubblewrap.enclose(["true"])
     dropping = len(command) - 1 - command[::-1].index("setpriv")
-    stage = command[: dropping - 1]  # where a user without rights finds all that is needed
+    stage = command[: dropping - 1]  # where an unprivileged user finds everything that is needed
     grader = str(Path(sandbox.__file__).parent)
     files = [option for path in ("/sys", "/etc/passwd", "/etc/hosts", grader) for option in ("--ro-bind", path, path)]
     user = ["setpriv", "--reuid=61299", "--regid=61299", "--clear-groups", "--", sys.executable, "-c", ORDINARY]

@@ -1,9 +1,9 @@
-"""`spmd` in a check that runs outside: it means the student's ranks, and what comes back can be worked with."""
+"""`spmd` in a check that runs outside: it means the student's ranks, and its results are ordinary values."""
 
 import pytest
 
+from autograder.examination.checks import run_check
 from autograder.examination.kernel import Kernel
-from autograder.examination.standins import run_check
 
 GIVEN = '''
 import numpy as np
@@ -121,26 +121,26 @@ except RunFailed as failed:
     assert hint(check) is None
 
 
-def test_a_run_that_failed_is_told_by_its_root_cause_and_a_line_a_rank(hint):
+def test_the_hint_on_a_failed_run_is_its_root_cause_and_one_line_per_rank(hint):
     first, *lines = hint(RUN.format("broken") + "assert True").splitlines()
     assert first.startswith("Rank 2 raised ZeroDivisionError: division by zero (line 19 of `broken`: `return 1 / 0`")
     assert lines[0].startswith("  rank 0 ") and lines[3].startswith("  rank 3 ")
 
 
-def test_a_circle_of_sends_is_told_as_such(hint):
-    told = hint(RUN.format("cycle") + "assert True").splitlines()
-    assert told[0].startswith("Ranks 0, 1, 2 and 3 all send and none of them receives")
-    assert told[-2] == "  ring of waits: 0 → 1 → 2 → 3 → 0"
-    assert told[-1] == "  run: cycle(comm, …) on 4 ranks, carrier simulated"
+def test_the_hint_on_a_circle_of_sends_names_the_circle(hint):
+    text = hint(RUN.format("cycle") + "assert True").splitlines()
+    assert text[0].startswith("Ranks 0, 1, 2 and 3 all send and none of them receives")
+    assert text[-2] == "  ring of waits: 0 → 1 → 2 → 3 → 0"
+    assert text[-1] == "  run: cycle(comm, …) on 4 ranks, carrier simulated"
 
 
-def test_an_empty_task_is_told_as_empty(hint):
+def test_the_hint_on_an_empty_task_says_that_it_is_empty(hint):
     assert hint(RUN.format("empty") + "assert True") == "this task is still empty."
 
 
-def test_a_wrong_call_is_told_in_the_courses_own_words(hint):
-    told = hint("from course.spmd import spmd\nspmd(ring, [1, 2], ranks=3, carrier='simulated')")
-    assert told == "there are 3 ranks, and argument 1 has 2 entries: one a rank."
+def test_the_hint_on_a_wrong_call_is_the_courses_own_message(hint):
+    text = hint("from course.spmd import spmd\nspmd(ring, [1, 2], ranks=3, carrier='simulated')")
+    assert text == "argument 1 after the function has 2 entries, and there are 3 ranks. Pass one entry per rank."
 
 
 def test_results_that_are_not_plain_can_be_asked_for_their_parts(hint):
@@ -184,7 +184,7 @@ assert list(run) == [3, 10, 21, 32], list(run)
     assert hint(check) is None
 
 
-def test_an_error_of_the_students_passes_through_a_function_of_the_checks_as_it_was(hint):
+def test_an_error_of_the_students_passes_unchanged_through_a_function_of_the_checks(hint):
     check = XS + (
         "from course.spmd import spmd\n"
         "def program(comm, x):\n    return broken(comm, x)\n"
@@ -210,28 +210,26 @@ def test_a_function_of_the_students_gets_one_of_the_checks_that_calls_it_back(ke
 
 FORGED = {
     "no run": "course.spmd.spmd = lambda *args, **kwargs: 3",
-    "no trace": "course.spmd._simulated = lambda *args: ([], [1] * 4, {'bytes_sent': 5}, False)",
-    "a part missing": "Trace.plain = lambda self: {'ranks': 4, 'link_bytes': self.link_bytes}",
-    "another type": "Trace.plain = lambda self: {**real(self), 'bytes_sent': 'many'}",
-    "other shapes": "Trace.plain = lambda self: {**real(self), 'bytes_sent': np.zeros(10**6, np.int64)}",
-    "no end": "Trace.plain = lambda self: {**real(self), 'endings': [[]] * 2_000_000}",
-    "objects": "Trace.plain = lambda self: {**real(self), 'steps': object()}",
-    "a method": "Trace.plain = lambda self: {**real(self), 'timeline': 1}",
+    "no trace": "course.spmd._run_simulated = lambda *args: ([], [1] * 4, {'bytes_sent': 5}, False)",
+    "a part missing": "Trace.to_plain = lambda self: {'ranks': 4, 'link_bytes': self.link_bytes}",
+    "another type": "Trace.to_plain = lambda self: {**real(self), 'bytes_sent': 'many'}",
+    "other shapes": "Trace.to_plain = lambda self: {**real(self), 'bytes_sent': np.zeros(10**6, np.int64)}",
+    "no end": "Trace.to_plain = lambda self: {**real(self), 'endings': [[]] * 2_000_000}",
+    "objects": "Trace.to_plain = lambda self: {**real(self), 'steps': object()}",
+    "a method": "Trace.to_plain = lambda self: {**real(self), 'timeline': 1}",
 }
 
 
 @pytest.mark.parametrize("forgery", FORGED.values(), ids=FORGED)
 def test_a_forged_run_is_a_failed_check_and_nothing_more(kernel, hint, forgery):
     setting = (
-        "import course.spmd\nfrom course.comm.trace import Trace\nreal, given = Trace.plain, dict(vars(course.spmd))\n"
+        "import course.spmd\nfrom course.comm.trace import Trace\nreal, given = Trace.to_plain, dict(vars(course.spmd))\n"
     )
     kernel.run(setting + forgery, 10)
     check = RUN.format("ring") + "assert run.trace.bytes_sent[2] == 24"
-    told = hint(check)
-    kernel.run("Trace.plain = real\nvars(course.spmd).update(given)", 10)
-    assert any(words in told for words in ("could not be used", "cannot be looked at", "more than a million parts")), (
-        told
-    )
+    text = hint(check)
+    kernel.run("Trace.to_plain = real\nvars(course.spmd).update(given)", 10)
+    assert any(words in text for words in ("cannot use what", "cannot be checked", "more than a million parts")), text
     assert hint(check) is None
 
 
@@ -250,17 +248,17 @@ def test_the_students_engines_run_what_the_check_asks_for(engines, hint):
     assert hint(check + "assert run.trace.carrier == 'local' and run.trace.alpha is None") is None
 
 
-def test_what_goes_wrong_on_engines_is_told_by_its_root_cause_and_they_go_on(engines, hint):
-    told = hint(ENGINES + "spmd(cycle, xs)").splitlines()
-    assert told[0].startswith("Ranks 0 and 1 all send and none of them receives")
-    assert "line 13 of `cycle`: `comm.send(x, dest=(comm.rank + 1) % comm.size)`" in told[1], told[1]
+def test_the_hint_on_a_run_that_failed_on_engines_is_its_root_cause_and_the_engines_go_on(engines, hint):
+    text = hint(ENGINES + "spmd(cycle, xs)").splitlines()
+    assert text[0].startswith("Ranks 0 and 1 all send and none of them receives")
+    assert "line 13 of `cycle`: `comm.send(x, dest=(comm.rank + 1) % comm.size)`" in text[1], text[1]
     assert hint(ENGINES + "assert spmd(ring, xs)[0][2] == 1") is None
 
 
-def test_an_empty_task_is_told_as_empty_on_engines_too(engines, hint):
+def test_the_hint_on_a_task_that_is_empty_on_engines_says_so_too(engines, hint):
     assert hint(ENGINES + "spmd(empty, xs)") == "this task is still empty."
 
 
-def test_a_function_of_the_checks_cannot_travel_to_engines_and_that_is_said(engines, hint):
-    told = hint(ENGINES + "def program(comm, x):\n    return x\nspmd(program, xs)")
-    assert told.startswith("`program`") and "cannot travel to an engine" in told and "\n" not in told
+def test_the_hint_on_a_function_of_the_checks_for_engines_says_that_it_cannot_go_there(engines, hint):
+    text = hint(ENGINES + "def program(comm, x):\n    return x\nspmd(program, xs)")
+    assert text.startswith("`program`") and "cannot be sent to an engine" in text and "\n" not in text

@@ -1,4 +1,4 @@
-"""What crosses between a student's kernel and the grader is data, bounded in every direction."""
+"""Only data crosses between a student's kernel and the grader, and it is limited in every direction."""
 
 import json
 import math
@@ -92,7 +92,7 @@ def test_an_array_of_objects_is_not_plain():
         pickle.dumps({}).hex(),
     ],
 )
-def test_what_is_no_value_is_refused_and_nothing_of_it_is_run(data):
+def test_a_text_that_is_no_value_is_refused_and_nothing_of_it_is_run(data):
     with pytest.raises(values.NotPlain):
         values.loads(data, lambda kind, key: pytest.fail("nothing to look up"))
 
@@ -119,7 +119,7 @@ def run():
 def test_a_run_arrives_as_a_run_with_a_trace(run):
     there = crossed({"deep": [run]})["deep"][0]
     assert type(there) is Run and [got[0] for got in there] == [3, 0, 1, 2]
-    assert type(there.trace) is Trace and there.trace.plain().keys() == run.trace.plain().keys()
+    assert type(there.trace) is Trace and there.trace.to_plain().keys() == run.trace.to_plain().keys()
     for name, value in vars(run.trace).items():
         np.testing.assert_array_equal(getattr(there.trace, name), value)
 
@@ -171,11 +171,11 @@ def test_a_trace_of_any_other_form_is_refused_or_has_another_number_in_it(run):
     assert set(taken) <= {"carrier", "seconds", "full", "alpha", "beta", "step_bytes"}
 
 
-def test_columns_of_a_trace_are_of_one_length(run):
-    parts = run.trace.plain()
+def test_the_columns_of_a_trace_have_one_length(run):
+    parts = run.trace.to_plain()
     parts["calls"] = parts["calls"] | {"rank": parts["calls"]["rank"][:-1]}
     with pytest.raises(values.NotPlain, match="calls has columns of different length"):
-        values.whole("trace", parts)
+        values.rebuild("trace", parts)
 
 
 @pytest.mark.parametrize(
@@ -198,6 +198,6 @@ def test_columns_of_a_trace_are_of_one_length(run):
         '["tensor"]',
     ],
 )
-def test_what_is_no_run_trace_report_or_tensor_is_refused(data):
+def test_a_text_that_is_no_run_trace_report_or_tensor_is_refused(data):
     with pytest.raises(values.NotPlain):
         values.loads(data, lambda kind, key: pytest.fail("nothing to look up"))
