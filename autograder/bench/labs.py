@@ -7,10 +7,9 @@ included; `graded_seconds` is the examination of the same notebook as a hand-in.
 import time
 
 from autograder.authoring import judge
+from autograder.authoring.check import GRADED_SECONDS, SECONDS
 from autograder.examination.examine import examine
 from autograder.labs import answers, build, source
-
-LIMIT, GRADED_LIMIT = 120, 30
 
 
 def rows():
@@ -44,6 +43,6 @@ def summary(rows):
     return {
         "labs": len(rows),
         "met": all(
-            row["seconds"] < LIMIT and row["graded_seconds"] < GRADED_LIMIT and not row["failing"] for row in rows
+            row["seconds"] < SECONDS and row["graded_seconds"] < GRADED_SECONDS and not row["failing"] for row in rows
         ),
     }

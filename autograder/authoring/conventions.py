@@ -1,0 +1,88 @@
+"""What can be said about a lab without running it: its frame, its lab.toml, its answers, and what reaches students.
+
+Every function returns sentences, one per problem. Reads solutions/ and labs/; runs and writes nothing.
+"""
+
+import json
+
+import nbformat
+
+from autograder.labs import expectations, source
+from course.errors import Problem
+
+LEAST_QUESTIONS = 2  # written answers per lab
+LEAST_SECRET = 20  # characters; a shorter line of a solution gives nothing away
+
+
+def check_frame(name, solution):
+    """Does the lab say what to expect in time, load the course, ask questions, and end with a way to hand in?"""
+    cells, problems = solution.cells, []
+    code = [cell.source for cell in cells if cell.cell_type == "code"]
+    if not cells[0].source.startswith("# "):
+        problems.append("lab.py: the first cell must be text that begins with the lab's title, `# # Lab ...`.")
+    if "minutes" not in "".join(cell.source for cell in cells[:2]):
+        problems.append("lab.py: the first or second cell needs a table of the steps with their minutes.")
+    if not code or not code[0].startswith("%load_ext course"):
+        problems.append("lab.py: the first code cell must begin with `# %load_ext course`, so that checks show hints.")
+    questions = sum(map(source.is_answer, cells))
+    if questions < LEAST_QUESTIONS:
+        problems.append(
+            f"lab.py has {questions} of at least {LEAST_QUESTIONS} written answers, `answer NAME points=N`."
+        )
+    if f'hand_in.button("{name}")' not in cells[-1].source:
+        problems.append(f'lab.py: the last cell must be `measure hand-in` with `hand_in.button("{name}")`.')
+    index = source.SOLUTIONS / "index.py"
+    if index.exists() and f"({name}/{name}.ipynb)" not in index.read_text(encoding="utf-8"):
+        problems.append(f"solutions/index.py has no row for {name}.")
+    return problems
+
+
+def check_expectations(name, solution):
+    """(Expectations or None, problems): is there a lab.toml, and does it fit the lab?"""
+    try:
+        expected = expectations.read(name)
+    except Problem as problem:
+        return None, [str(problem)]
+    problems = []
+    points = sum(source.nbgrader(cell)["points"] for cell in solution.cells if source.is_check(cell))
+    full = expected.hand_ins["full"].points
+    if full != points:
+        problems.append(f"lab.toml: [hand-ins.full] has points = {full:g}, but the checks give {points:g} in all.")
+    cells = {cell.id for cell in solution.cells}
+    for sample in expected.hand_ins.values():
+        for unknown in sorted(sample.names() - cells):
+            problems.append(f"lab.toml: [hand-ins.{sample.name}] names {unknown}, which is not a cell of the lab.")
+    return expected, problems
+
+
+def find_leaks(name, solution):
+    """Which lines of a solution or a hidden test reach students, in this lab or in one before it?
+
+    Lines that the lab itself gives are no leak. Given cells and measure cells of later labs are not searched, because
+    they carry working versions of what earlier labs built. Neither are lines that make a generator of random numbers.
+    """
+    given, secret = set(), set()
+    for cell in solution.cells:
+        begin, end = source.SOLUTION if source.is_task(cell) or source.is_answer(cell) else source.HIDDEN
+        inside = False
+        for line in map(str.strip, cell.source.splitlines()):
+            if line in (begin, end):
+                inside = line == begin
+            elif not inside:
+                given.add(line)
+            elif len(line) >= LEAST_SECRET and "= np.random.default_rng(" not in line:
+                secret.add(line)
+    leaks = (secret - given) & lines_of_students(name)
+    return [f"a line of a solution or a hidden test reaches students: {line}" for line in sorted(leaks)]
+
+
+def lines_of_students(name):
+    """All lines in labs/ in which a secret of lab `name` could be read."""
+    lines = set()
+    for path in source.LABS.glob("**/*.ipynb"):
+        for cell in nbformat.read(path, as_version=4).cells:
+            is_students = source.is_task(cell) or source.is_check(cell) or source.is_answer(cell)
+            text = cell.source if path.stem <= name or path.stem == "index" or is_students else ""
+            text += "\n" + json.dumps(cell.get("outputs", [])) + json.dumps(cell.metadata)
+            lines.update(map(str.strip, text.splitlines()))
+    return lines

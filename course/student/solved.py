@@ -1,0 +1,36 @@
+"""Puts a lab with its solutions into work/solved/, for `course lab --solved`: a way for authors to look at a lab.
+
+The solutions come from whoever provides the entry point group `course.solutions`; what students receive has nobody
+that does. Touches nothing in work/ but the folder work/solved/.
+"""
+
+import importlib.util
+from importlib.metadata import entry_points
+
+from course.errors import Problem
+from course.files import write_whole
+from course.home import HOME
+from course.student import work
+
+
+def prepare(name, home=HOME):
+    """Write the solved notebook of lab `name`; returns its path below work/.
+
+    A notebook there that was changed by hand is kept beside it as NAME.before.ipynb. Raises Problem where there are no
+    solutions, or no such lab.
+    """
+    content = read_solved(name)
+    page = f"solved/{name}/{name}.ipynb"
+    path = home / "work" / page
+    if path.exists() and work.compute_checksum(path.read_bytes()) != work.compute_checksum(content):
+        path.replace(path.with_suffix(".before.ipynb"))
+    write_whole(path, content)
+    return page
+
+
+def read_solved(name):
+    """The bytes of the solved notebook."""
+    for entry in entry_points(group="course.solutions"):
+        if importlib.util.find_spec(entry.module.partition(".")[0]) is not None:
+            return entry.load()(name)
+    raise Problem("there are no solutions here: `course lab --solved` works only in the instructor's clone.")
