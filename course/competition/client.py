@@ -1,246 +1,293 @@
-"""Hand in to the competition's leaderboard from the lab: one line each.
+"""Hand in to the competition's leaderboard from the lab, with one line per step.
 
-    board.join("http://address:8000", "Our name", "code")     # once a group; its token is for its other members
+    board.join("http://address:8000", "Our name", "code")     # once per group; its token is for its other members
     board.submit(entry, "09-competition")                       # entry: {"random": map, "disjoint": map}
     board.history()
-    board.choose(3)                                             # this entry is to count, not the last one
+    board.choose(3)                                             # entry 3 counts, instead of the last one
 
-Reads the lab's notebook and asks the board; writes `work/board.json`, in which the token is kept, and shows it nowhere,
-since what a cell shows is saved with the notebook. What was sent twice, also by a line that broke, is one entry.
+Reads the lab's notebook and sends requests to the board. Writes `work/board.json`, which holds the group's token. The
+token is never printed, because the output of a cell is saved with the notebook. An entry that is sent again after a
+broken connection is stored once. The board alone decides what is too large or too late, and its sentence is shown.
 """
 
 import contextlib
+import dataclasses
 import hashlib
-import http.client
 import io
+import ipaddress
 import json
-import secrets
+import ssl
 import sys
 import time
-import urllib.error
-import urllib.parse
-import urllib.request
 from pathlib import Path
 
+import httpx
 import numpy as np
 
 from course.competition import scene, score
 from course.errors import Problem
-from course.student import hand_in, work
+from course.files import write_whole
+from course.home import HOME
+from course.student import hand_in
 
-PAUSES = (0.5, 1, 2, 4, 8)  # seconds before a request that was not answered is sent again
+PAUSES = (0.5, 1, 2, 4, 8)  # seconds before a request without an answer is sent again
 ANSWER_SECONDS = 30
-NOTEBOOK = 5 * 2**20  # bytes of a notebook, at most
 STATES = {
     "none": "",
-    "waiting": "waits to be verified",
-    "running": "is being verified",
+    "waiting": "waiting for verification",
+    "running": "being verified",
     "verified": "verified",
     "refused": "not verified",
-    "flagged": "to be looked at",
+    "flagged": "set aside for a closer look",
 }
 
 
-def join(url, name=None, code=None, token=None):
-    """Join the board at `url` as a new group, or as a member of one whose token you were given.
+@dataclasses.dataclass(frozen=True)
+class Membership:
+    """The address of a board and the token of a group there, None before the group has joined."""
 
-    name: of the group, 1 to 40 characters. code: your instructor has it. Raises Problem.
+    url: str
+    token: str | None = None
+
+
+class BoardRefusal(Problem):
+    """The board understood the request and refuses it; the message is the board's own sentence."""
+
+
+def join(url, name=None, code=None, token=None):
+    """Join the board at `url` as a new group, or as a member of a group whose token you were given.
+
+    name: of the new group. code: your instructor has it. Raises Problem.
     """
-    url = url.rstrip("/")
-    if urllib.parse.urlsplit(url).scheme not in ("http", "https"):
-        raise Problem(f"{url} is no address of a board; one begins with http:// or https://.")
+    url = url.strip().rstrip("/")
     if token is not None:
-        known = {"url": url, "token": token}
-        group = ask(known, "GET", "/api/entries")["group"]
-        remember(known)
-        print(f"You hand in for the group {group} now.")
+        membership = Membership(url, token.strip())
+        group = request(membership, "GET", "/api/entries")["group"]
+        write_membership(membership)
+        print(f"You now hand in for the group {group}.")
         return
     if name is None or code is None:
-        raise Problem('say your name and the code: board.join("http://...", "Our name", "code"), or token="...".')
-    if group := joined(url):
+        raise Problem('give your name and the code: board.join("http://...", "Our name", "code"), or token="...".')
+    if group := current_group(url):
         if " ".join(name.split()).casefold() != group.casefold():
-            raise Problem(f"you are in the group {group} already: to join as another one, delete {place()} first.")
-        print(f"You are the group {group} already.")
+            raise Problem(
+                f"you are already in the group {group}. To join as another group, delete {membership_path()} first."
+            )
+        print(f"You are already the group {group}.")
         return
-    got = ask({"url": url}, "POST", "/api/groups", json.dumps({"name": name, "code": code}).encode())
-    remember({"url": url, "token": got["token"]})
+    answer = request(Membership(url), "POST", "/api/groups", json={"name": name, "code": code})
+    write_membership(Membership(url, answer["token"]))
     print(
-        f"You are the group {got['name']}. Its token is in {place()}, for the others of your group alone, who write\n"
-        f'board.join({url!r}, token="..."): who has it hands in for you.'
+        f"You are the group {answer['name']}. Its token is in {membership_path()}.\nGive it only to members of the "
+        f'group, who write board.join({url!r}, token="..."): whoever has it can hand in for you.'
     )
 
 
-class Refused(Problem):
-    """The board has understood, and says no."""
-
-
-def joined(url):
-    """The name of the group by whose token this copy of the course hands in there, or None. Raises Problem."""
+def current_group(url):
+    """The name of the group in `work/board.json`, if it belongs to the board at `url`; else None. Raises Problem."""
     try:
-        known = remembered()
+        membership = read_membership()
     except Problem:
         return None
-    with contextlib.suppress(Refused):  # it does not know the token any more
-        return ask(known, "GET", "/api/entries")["group"] if known["url"] == url else None
+    if membership.url != url:
+        return None
+    with contextlib.suppress(BoardRefusal):  # the board no longer knows the token
+        return request(membership, "GET", "/api/entries")["group"]
+    return None
 
 
 def submit(maps, lab="09-competition", ranks=None, seconds=None):
     """Hand in the maps of both splits, with the lab's notebook as it is saved; returns the number of the entry.
 
     maps: {"random": map, "disjoint": map}, each uint8 of shape (145, 145). lab: its number or name, or a path.
-    ranks and seconds: on how many ranks you trained, and how long it took, if you want that shown. Raises Problem.
+    ranks, seconds: on how many ranks you trained and how long it took, if you want the board to show that.
+    Raises Problem.
     """
-    known = remembered()
+    membership = read_membership()
     if not isinstance(maps, dict) or sorted(maps) != sorted(scene.SPLITS):
-        raise Problem('hand in {"random": map, "disjoint": map}.')
-    parts = {split: (f"{split}.npy", as_file(split, maps[split])) for split in scene.SPLITS}
-    path = Path(lab) if Path(str(lab)).is_file() else hand_in.find(str(lab), work.HOME)
-    late = saved(path)
-    parts["notebook"] = (path.name, hand_in.read(path))
-    if len(parts["notebook"][1]) > NOTEBOOK:
-        raise Problem(f"{path} has more than {NOTEBOOK:,} bytes: clear its outputs and save it.")
-    if ranks is not None or seconds is not None:
-        parts |= {"ranks": (None, f"{ranks}".encode()), "seconds": (None, f"{seconds}".encode())}
-    key = hashlib.sha256(b"".join(hashlib.sha256(content).digest() for _, content in parts.values())).hexdigest()
-    body, kind = multipart(parts)
-    got = ask(known, "POST", "/api/entries", body, {"Content-Type": kind, "Idempotency-Key": key})
+        raise Problem('hand in a dict with two maps: {"random": map, "disjoint": map}.')
+    files = {split: (f"{split}.npy", encode_map(split, maps[split])) for split in scene.SPLITS}
+    path = Path(lab) if Path(str(lab)).is_file() else hand_in.find_notebook(str(lab), HOME)
+    remark = save_notebook(path)
+    files["notebook"] = (path.name, hand_in.read_notebook(path))
+    evidence = {} if ranks is None and seconds is None else {"ranks": str(ranks), "seconds": str(seconds)}
+    contents = [content for _, content in files.values()] + [value.encode() for value in evidence.values()]
+    key = hashlib.sha256(b"".join(hashlib.sha256(content).digest() for content in contents)).hexdigest()
+    answer = request(membership, "POST", "/api/entries", files=files, data=evidence, headers={"Idempotency-Key": key})
     print(
-        f"Entry {got['id']} is on the board, received {shown(got['received'])}, with {path.name} as it was saved.{late}"
+        f"Entry {answer['id']} is on the board, received {format_time(answer['received'])}, with {path.name} as it was "
+        f"saved.{remark}"
     )
-    return got["id"]
+    return answer["id"]
 
 
 def history():
-    """Show what your group handed in, newest first."""
-    got = ask(remembered(), "GET", "/api/entries")
-    count = len(got["entries"])
-    print(f"{count} entr{'y' if count == 1 else 'ies'}; {got['left_today']} more can be handed in today.")
-    for entry in got["entries"]:
-        print(line(entry))
+    """Print your group's entries, newest first."""
+    answer = request(read_membership(), "GET", "/api/entries")
+    count = len(answer["entries"])
+    print(f"{count} entr{'y' if count == 1 else 'ies'}; you can hand in {answer['left_today']} more today.")
+    for entry in answer["entries"]:
+        print(describe_entry(entry))
 
 
 def choose(entry):
-    """Let the entry of this number count, instead of the last one."""
+    """Let the entry with this number count, instead of the last one."""
     if isinstance(entry, bool) or not isinstance(entry, int) or entry < 1:
-        raise Problem("an entry is named by its number: board.history() lists them.")
-    print(line(ask(remembered(), "POST", f"/api/entries/{entry}/choose", b"")))
+        raise Problem("choose an entry by its number, a positive integer: board.history() lists them.")
+    print(describe_entry(request(read_membership(), "POST", f"/api/entries/{entry}/choose")))
 
 
-def line(entry):
-    """One entry in a line."""
-    said = [f"entry {entry['id']:3}  {shown(entry['received'])}"]
+def describe_entry(entry):
+    """One entry in one line. entry: a dict as the board sends it."""
+    words = [f"entry {entry['id']:3}  {format_time(entry['received'])}"]
     for name, scores in (("", entry["scores"]), ("private ", entry["private"])):
-        said += [f"{name}{split} {scores[split]['overall']:.1%}" for split in scene.SPLITS if scores]
+        words += [f"{name}{split} {scores[split]['overall']:.1%}" for split in scene.SPLITS if scores]
     if not entry["scores"]:
-        said.append("not scored yet")
+        words.append("not scored yet")
     if entry["withdrawn"] is not None:
-        said.append(f"withdrawn: {entry['withdrawn']}")
+        words.append(f"withdrawn: {entry['withdrawn']}")
     if entry["counts"]:
-        said.append("counts, as you chose" if entry["chosen"] else "counts")
+        words.append("counts, as you chose" if entry["chosen"] else "counts")
     verification = entry["verification"]
-    said.append(": ".join(filter(None, (STATES[verification["state"]], verification["said"]))))
-    return "  ".join(filter(None, said))
+    words.append(": ".join(filter(None, (STATES[verification["state"]], verification["said"]))))
+    return "  ".join(filter(None, words))
 
 
-def shown(moment):
-    """A time that the board said."""
+def format_time(moment):
+    """A moment as the board sends it, "2030-01-31T23:59:58.000000Z", for people to read."""
     return moment[:19].replace("T", " ") + " UTC"
 
 
-def as_file(split, label_map):
-    """A label map as np.save writes it."""
+def encode_map(split, label_map):
+    """The bytes of a label map as np.save writes it. Raises Problem if it is not a label map."""
     try:
         content = io.BytesIO()
-        np.save(content, score.checked(label_map), allow_pickle=False)
+        np.save(content, score.check_map(label_map), allow_pickle=False)
     except Problem as problem:
         raise Problem(f"the map of the {split} split: {problem}") from problem
     return content.getvalue()
 
 
-def saved(path):
-    """Have JupyterLab save the notebook, where it shows it; "", or a sentence where it did not."""
+def save_notebook(path):
+    """Let JupyterLab save the notebook if this runs in one; returns "", or a remark if the file did not change."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if not hasattr(shell, "kernel"):
         return ""
     before = path.stat().st_mtime_ns
-    hand_in.saver()()
+    hand_in.make_saver()()
     if hand_in.wait_until_changed(path, before):
         return ""
     at = time.strftime("%H:%M:%S", time.localtime(path.stat().st_mtime))
-    return f" (Last saved at {at}: if you changed it since, save with Ctrl-S and submit again.)"
+    return f" (Last saved at {at}: if you changed it since then, save with Ctrl-S and submit again.)"
 
 
-def multipart(parts):
-    """(body, its content type) of a form. parts: name -> (name of the file or None, content as bytes)."""
-    boundary = secrets.token_hex(16)
-    body = b""
-    for name, (file, content) in parts.items():
-        file = f'; filename="{urllib.parse.quote(file)}"' if file else ""
-        body += (
-            f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"{file}\r\n\r\n'.encode() + content + b"\r\n"
-        )
-    return body + f"--{boundary}--\r\n".encode(), f"multipart/form-data; boundary={boundary}"
+def request(membership, method, path, **content):
+    """Send a request to the board and return its answer, a dict; a request without an answer is sent again.
 
-
-def ask(known, method, path, body=None, headers=None):
-    """What the board answers, a dict; it is asked again where nothing comes. Raises Problem, with what it says.
-
-    known: {"url", "token"}.
+    content: keywords of httpx.Client.request. Raises BoardRefusal with the board's own sentence, or Problem.
     """
-    headers = {"Content-Type": "application/json"} | (headers or {})
-    if "token" in known:
-        headers["Authorization"] = f"Bearer {known['token']}"
+    # Joining is not repeated: if the first request did arrive, the second would find the name taken.
+    pauses = (0, *(PAUSES if path != "/api/groups" else ()))
+    with connect(membership) as client:
+        for pause in pauses:
+            time.sleep(pause)
+            try:
+                response = client.request(method, membership.url + path, **content)
+            except httpx.TransportError as error:
+                if is_certificate_problem(error):
+                    raise Problem(
+                        f"the certificate of {membership.url} is not trusted on this machine ({error}): check that the "
+                        "address is right, and ask your instructor."
+                    ) from error
+                reason = f"no answer from the board at {membership.url} ({str(error) or type(error).__name__})."
+                continue
+            answer = read_answer(response, membership.url)
+            if response.is_success:
+                return answer
+            if response.status_code < 500:
+                raise BoardRefusal(answer["detail"])
+            reason = answer["detail"]
+    raise Problem(f"{reason} Run the same line again later: an entry that has already arrived is not counted twice.")
+
+
+def connect(membership):
+    """An httpx.Client for the board. Raises Problem if the address, or the proxy of this environment, is none.
+
+    A board on this machine is reached directly, any other through the proxy that the environment names.
+    """
     try:
-        request = urllib.request.Request(known["url"] + path, body, headers, method=method)
-    except ValueError as error:
-        raise Problem(f"{known['url']} is no address of a board: copy it once more.") from error
-    pauses = PAUSES if path != "/api/groups" else ()  # joining again would find the name taken
-    for pause in (0, *pauses):
-        time.sleep(pause)
-        try:
-            with urllib.request.urlopen(request, timeout=ANSWER_SECONDS) as answer:
-                return json.load(answer)
-        except urllib.error.HTTPError as error:
-            with error:
-                reason = said(error)
-            if error.code < 500:
-                raise Refused(reason) from None
-        except ValueError:
-            raise Problem(f"what answers at {known['url']} is no board: see that the address is right.") from None
-        except (OSError, http.client.HTTPException) as error:
-            reason = f"no answer from the board at {known['url']} ({getattr(error, 'reason', error)})."
-    raise Problem(f"{reason} Run the same line again later: what has arrived is not counted twice.")
-
-
-def said(error):
-    """The board's sentence on what it refuses."""
-    with contextlib.suppress(ValueError, KeyError, TypeError, OSError):
-        return str(json.load(error)["detail"])
-    return f"the board answered with status {error.code}."
-
-
-def place():
-    """The file that knows the board and the token of your group."""
-    return work.HOME / "work" / "board.json"
-
-
-def remember(known):
-    """Keep the board and the token, for you alone to read."""
-    try:
-        place().parent.mkdir(exist_ok=True)
-        place().unlink(missing_ok=True)
-        place().touch(0o600)
-        place().write_text(json.dumps(known))
-    except OSError as error:
+        url = httpx.URL(membership.url)
+    except httpx.InvalidURL:
+        url = httpx.URL("")
+    if url.scheme not in ("http", "https") or not url.host:
         raise Problem(
-            f"{place()} cannot be written ({error.strerror}), so write down the token: {known['token']}"
+            f"{membership.url} is not the address of a board: copy the whole address, which begins with http:// or "
+            "https://."
+        )
+    headers = {"Authorization": f"Bearer {membership.token}".encode()} if membership.token else {}
+    try:
+        return httpx.Client(
+            headers=headers,
+            timeout=ANSWER_SECONDS,
+            trust_env=not is_this_machine(url.host),
+            verify=ssl.create_default_context(),  # this system's certificates, not only those that httpx brings
+        )
+    except (ValueError, ImportError, httpx.InvalidURL) as error:
+        raise Problem(
+            f"the proxy that HTTP_PROXY, HTTPS_PROXY or ALL_PROXY names cannot be used ({error}): correct or unset it, "
+            "then restart the kernel."
         ) from error
 
 
-def remembered():
-    """What `remember` kept. Raises Problem where there is nothing."""
+def is_this_machine(host):
+    """Whether a host's name or address is that of the loopback interface."""
     try:
-        known = json.loads(place().read_text())
-        return {"url": known["url"], "token": known["token"]}
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def is_certificate_problem(error):
+    """Whether a certificate that could not be verified caused this error."""
+    while error is not None:
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def read_answer(response, url):
+    """The JSON object in a response; one of an error has the sentence "detail". Raises Problem if no board sent it."""
+    with contextlib.suppress(ValueError):
+        answer = response.json()
+        if isinstance(answer, dict) and (response.is_success or isinstance(answer.get("detail"), str)):
+            return answer
+    if response.status_code >= 500:  # a proxy in front of the board answers in its own words
+        return {"detail": f"the board at {url} answered with status {response.status_code}."}
+    if response.has_redirect_location:
+        raise Problem(f"{url} redirects to {response.headers['Location']}: join with the address of the board itself.")
+    raise Problem(f"there is no board at {url}, but another server: check that the address is right.")
+
+
+def membership_path():
+    """The file that holds the address of the board and your group's token."""
+    return HOME / "work" / "board.json"
+
+
+def write_membership(membership):
+    """Keep the address and the token in a file that only you can read. Raises Problem."""
+    try:
+        write_whole(membership_path(), json.dumps(dataclasses.asdict(membership)), mode=0o600)
+    except OSError as error:
+        raise Problem(
+            f"{membership_path()} cannot be written ({error.strerror}), so write down the token: {membership.token}"
+        ) from error
+
+
+def read_membership():
+    """The Membership that `write_membership` kept. Raises Problem if there is none."""
+    try:
+        content = json.loads(membership_path().read_text())
+        return Membership(content["url"], content["token"])
     except (OSError, ValueError, KeyError, TypeError):
         raise Problem('you have not joined a board yet: board.join("http://address", "Our name", "code").') from None

@@ -1,9 +1,9 @@
 """The Indian Pines scene, its two fixed splits, and how these were drawn.
 
-`random` has 10% of each class at random to train on, as the Juelich course has it. `disjoint` has as many training
-pixels of each class, in compact blocks, and no test pixel within 7 pixels of one of them. Both lie in datasets/ as text
-and were drawn before any model was fitted; `python -m course.competition.scene` draws them again. What is printed is
-data.load's.
+The split `random` trains on a random 10% of each class, as the Juelich course does. The split `disjoint` has as many
+training pixels per class, in compact blocks, and no test pixel within 7 pixels of a training pixel. Both are text files
+in datasets/ and were drawn before any model was fitted; `python -m course.competition.scene` draws and writes them
+again. Everything else here only reads.
 """
 
 import contextlib
@@ -16,6 +16,8 @@ import numpy as np
 from scipy import ndimage
 
 from course import data
+from course.files import write_whole
+from course.home import DATASETS
 
 CLASSES = (
     "not labelled",
@@ -39,37 +41,37 @@ CLASSES = (
 SPLITS = ("random", "disjoint")
 SHAPE = (145, 145)
 TRAIN_SIZE = 0.1
-PATCH = 64  # training pixels in a block of the disjoint split, at most: as many as 8 x 8 pixels have
+PATCH = 64  # training pixels in a block of the disjoint split, at most: as many as 8 x 8 pixels
 APART = 7  # from a training pixel to the nearest test pixel of the disjoint split: the larger of rows and columns
-REACH = (APART - 1) // 2  # so far may the inputs of a pixel reach: windows of 7 x 7 of the two kinds share no pixel
-FEWEST = 20  # a class with fewer test pixels is not scored
-BLOCK = 8  # pixels along the side of a block: the parts and the bootstrap take or leave whole blocks
-UNUSED, TRAINING, PUBLIC, PRIVATE = range(4)  # what a pixel is for in a split
+REACH = (APART - 1) // 2  # how far the inputs of a pixel may reach: 7 x 7 windows of the two kinds share no pixel
+FEWEST = 20  # test pixels of a class that is scored
+BLOCK = 8  # pixels along the side of a block; the parts and the bootstrap take or leave whole blocks
+UNUSED, TRAINING, PUBLIC, PRIVATE = range(4)  # the use of a pixel in a split
 
 
 @dataclasses.dataclass(frozen=True)
 class Split:
-    """One split. grid: uint8, shape (145, 145), what each pixel is for. scored: the classes that are scored."""
+    """One split. grid: uint8, shape (145, 145), the use of each pixel. scored: the classes that are scored."""
 
     name: str
     grid: np.ndarray
     scored: tuple
 
     def labels(self, truth):
-        """What there is to train on: the class of each training pixel, 0 elsewhere; uint8, shape (145, 145)."""
+        """The class of each training pixel, 0 elsewhere; uint8, shape (145, 145)."""
         return np.where(self.grid == TRAINING, truth, 0).astype(np.uint8)
 
     def test(self, part, truth):
-        """Where a part of the test is scored, a boolean array. part: "public", "private" or "all"."""
+        """The pixels on which a part of the test is scored, a boolean array. part: "public", "private" or "all"."""
         wanted = {"public": (PUBLIC,), "private": (PRIVATE,), "all": (PUBLIC, PRIVATE)}[part]
         return np.isin(self.grid, wanted) & np.isin(truth, self.scored)
 
 
 @functools.cache
 def load():
-    """(cube, truth): uint16 of shape (145, 145, 200), and the class of each pixel, uint8 of shape (145, 145).
+    """Returns (cube, truth): uint16 of shape (145, 145, 200), and the class of each pixel, uint8 of shape (145, 145).
 
-    The arrays are shared by all who ask and cannot be written to. Raises Problem as data.load does.
+    All callers share the arrays, which are read-only. Raises Problem as data.load does.
     """
     with contextlib.redirect_stdout(io.StringIO()):
         scene = data.load("indian-pines")
@@ -80,48 +82,49 @@ def load():
 
 @functools.cache
 def split(name):
-    """The split of this name, "random" or "disjoint". Raises Problem as data.load does."""
+    """The Split with this name, "random" or "disjoint". Raises Problem as data.load does."""
     with contextlib.redirect_stdout(io.StringIO()):
         grid = data.load("indian-pines-splits")[name]
     grid.flags.writeable = False
-    return Split(name, grid, scored(grid, load()[1]))
+    return Split(name, grid, find_scored_classes(grid, load()[1]))
 
 
-def scored(grid, truth):
-    """The classes with enough test pixels."""
+def find_scored_classes(grid, truth):
+    """The classes with enough test pixels, a tuple."""
     counts = np.bincount(truth[grid >= PUBLIC], minlength=len(CLASSES))
     return tuple(c for c in range(1, len(CLASSES)) if counts[c] >= FEWEST)
 
 
 def blocks(shape=SHAPE):
-    """The number of each pixel's block of 8 x 8; an array of integers. Those at the far edges are narrower."""
+    """The number of the 8 x 8 block in which each pixel lies, an array of integers. The last blocks are narrower."""
     rows, columns = (np.arange(n) // BLOCK for n in shape)
     return rows[:, None] * (columns[-1] + 1) + columns
 
 
 def reach(labels):
-    """How many pixels far the inputs of a pixel may reach, by the competition's rule: 3 where training pixels come in
-    blocks, as in the disjoint split; else as far as you like, which is the scene's longer side.
+    """How many pixels the inputs of a pixel may reach, by the rule of the competition.
 
-    labels: what there is to train on, 0 elsewhere; shape (rows, columns).
+    The reach is 3 if training pixels come in blocks, as in the disjoint split. Otherwise it is unlimited, which is the
+    longer side of the scene. labels: the classes of the training pixels, 0 elsewhere; shape (rows, columns).
     """
     training = np.asarray(labels) > 0
     around = ndimage.convolve(training.astype(int), np.ones((3, 3), int), mode="constant")[training] - 1
-    return REACH if around.size and around.mean() > 3 else max(training.shape)  # of 8 neighbours; 0.8 at random
+    is_in_blocks = around.size and around.mean() > 3  # of 8 neighbours; 0.8 in the random split
+    return REACH if is_in_blocks else max(training.shape)
 
 
 def draw(truth, most_scored=13):
-    """Draw both splits anew: a dict from name to grid. They depend on the truth and on seeds from 0 upwards alone.
+    """Draw both splits again; returns a dict from name to grid, which depends only on the truth and on fixed seeds.
 
-    The disjoint one is the first that leaves enough test pixels in `most_scored` classes: more have no draw, since
-    Alfalfa, Grass-pasture-mowed and Oats are single fields too small for the distance. A third of the test's blocks is
-    public, the same in both splits: the first draw in which both parts have 5 pixels or more of each of these classes.
-    (Grass-pasture-mowed lies in a single block, so that one part of the random split is without it in any draw.)
+    The disjoint split is the first draw that leaves enough test pixels in `most_scored` classes. No draw has more:
+    Alfalfa, Grass-pasture-mowed and Oats are single fields, too small for the distance. One third of the test blocks is
+    public, the same in both splits. The public blocks are the first draw in which both parts have at least 5 pixels of
+    each of these classes. (Grass-pasture-mowed lies in a single block, so one part of the random split never has it.)
     """
-    grids = {"random": _grid(truth, random_training(truth, 0), apart=1)}
-    tried = (_grid(truth, disjoint_training(truth, seed), APART) for seed in itertools.count())
-    grids["disjoint"] = next(grid for grid in tried if len(scored(grid, truth)) == most_scored)
-    classes, block = scored(grids["disjoint"], truth), blocks()
+    grids = {"random": _make_grid(truth, draw_random_training(truth, 0), apart=1)}
+    draws = (_make_grid(truth, draw_disjoint_training(truth, seed), APART) for seed in itertools.count())
+    grids["disjoint"] = next(grid for grid in draws if len(find_scored_classes(grid, truth)) == most_scored)
+    classes, block = find_scored_classes(grids["disjoint"], truth), blocks()
     numbers = np.unique(block[truth > 0])
     for seed in itertools.count():
         public = np.isin(block, np.random.default_rng([seed, 2]).permutation(numbers)[: len(numbers) // 3])
@@ -136,19 +139,19 @@ def draw(truth, most_scored=13):
     return {name: grid.astype(np.uint8) for name, grid in parted.items()}
 
 
-def _grid(truth, training, apart):
-    """What each pixel is for: training, or test if no training pixel is nearer than `apart`; all of that is private."""
+def _make_grid(truth, training, apart):
+    """The use of each pixel: training, or private test if no training pixel is nearer than `apart`."""
     near = ndimage.binary_dilation(training, np.ones((2 * apart - 1,) * 2))
     return np.select([training, (truth > 0) & ~near], [TRAINING, PRIVATE], UNUSED)
 
 
 def quota(truth, c):
-    """How many pixels of class c there are to train on."""
+    """The number of training pixels of class c."""
     return round(TRAIN_SIZE * int(np.sum(truth == c)))
 
 
-def random_training(truth, seed):
-    """Where to train, of the random split: a boolean array."""
+def draw_random_training(truth, seed):
+    """Draw the training pixels of a random split; returns a boolean array."""
     rng = np.random.default_rng([seed, 0])
     training = np.zeros(truth.shape, bool)
     for c in range(1, truth.max() + 1):
@@ -156,8 +159,11 @@ def random_training(truth, seed):
     return training
 
 
-def disjoint_training(truth, seed):
-    """Where to train, of the disjoint split: a boolean array. Each block is what is nearest to a pixel drawn by lot."""
+def draw_disjoint_training(truth, seed):
+    """Draw the training pixels of a disjoint split; returns a boolean array.
+
+    Each block is a randomly drawn pixel with the pixels of its class that are nearest to it.
+    """
     rng = np.random.default_rng([seed, 1])
     training = np.zeros(truth.shape, bool)
     for c in range(1, truth.max() + 1):
@@ -171,13 +177,13 @@ def disjoint_training(truth, seed):
     return training
 
 
-def written(grid):
-    """A grid as text: a line a row, a digit a pixel."""
+def format_grid(grid):
+    """A grid as text: one line per row, one digit per pixel."""
     return "".join("".join(map(str, row)) + "\n" for row in grid)
 
 
 if __name__ == "__main__":
     for name, grid in draw(load()[1]).items():
-        path = data.REGISTRY.parent / f"indian-pines-{name}.txt"
-        path.write_text(written(grid), newline="\n")
+        path = DATASETS / f"indian-pines-{name}.txt"
+        write_whole(path, format_grid(grid))
         print(path)

@@ -1,8 +1,8 @@
 """How a label map of the Indian Pines scene is scored: the same in the notebook and on the leaderboard.
 
-A map goes in, numbers come out, for one split and one part of its test. Neighbouring pixels are right or wrong
-together, so what chance can do is asked of whole blocks of 8 x 8 pixels (`scene.blocks`), drawn anew with
-replacement (Efron and Tibshirani 1993, chapter 8), and two maps are compared on the same blocks. Reads the scene, its
+Each function takes maps and returns numbers for one split and one part of its test. Neighbouring pixels are right or
+wrong together, so intervals come from a bootstrap of whole blocks of 8 x 8 pixels (`scene.blocks`), drawn with
+replacement (Efron and Tibshirani 1993, chapter 8), and two maps are compared on the same draws. Reads the scene, its
 splits, and the files that it is given; writes nothing.
 """
 
@@ -16,18 +16,18 @@ import numpy as np
 from course.competition import scene
 from course.errors import Problem
 
-DRAWS = 20_000  # of blocks: the smallest p that they can show, 1 in 10,000, is enough for 200 groups
-LEVEL = 0.05  # of Holm's correction; the intervals are of 1 - LEVEL
-LARGEST = 2**16  # bytes in the file of a map: it has 21,025 pixels and a short heading
-K = len(scene.CLASSES)  # 0, not classified, among them
+DRAWS = 20_000  # of all blocks; the smallest p that they can show, 1 in 10,000, is enough for 200 groups
+LEVEL = 0.05  # of Holm's correction; intervals have the level 1 - LEVEL
+LARGEST = 2**16  # bytes in the file of a map, which has 21,025 pixels and a short header
+K = len(scene.CLASSES)  # with 0, not classified
 
 
 @dataclasses.dataclass(frozen=True)
 class Score:
-    """Accuracy of one map on one part of one split, as fractions; low and high: the interval of `overall`.
+    """Accuracy of one map on one part of one split, as fractions; low and high bound the interval of `overall`.
 
-    matrix: int64, shape (17, 17): pixels by true class (row) and by class in the map (column). recall: class -> its
-    accuracy. A class without a pixel in the part is in none of them.
+    matrix: int64, shape (17, 17), pixels by true class (row) and by class in the map (column). recall: class -> its
+    accuracy; classes without a pixel in the part are absent.
     """
 
     split: str
@@ -45,8 +45,8 @@ class Score:
 class Comparison:
     """The overall accuracy of one map minus that of another, on the same pixels, as a fraction.
 
-    low and high: its interval, by blocks. p: two-sided, by blocks. mcnemar: McNemar's p, two-sided, which takes pixels
-    as independent and is therefore too small.
+    low, high: its interval, by blocks. p: two-sided, by blocks. mcnemar: McNemar's two-sided p, which is too small
+    because it treats pixels as independent.
     """
 
     difference: float
@@ -57,28 +57,28 @@ class Comparison:
 
 
 def confusion_matrix(truth, predicted):
-    """How many pixels of each class (row) the map gives to each class (column); int64, shape (17, 17)."""
+    """The number of pixels by true class (row) and predicted class (column); int64, shape (17, 17)."""
     return np.bincount(K * truth.astype(int) + predicted, minlength=K * K).reshape(K, K)
 
 
 def overall_accuracy(matrix):
-    """The share of the pixels that are right."""
+    """The share of pixels that are right."""
     return float(np.trace(matrix) / matrix.sum())
 
 
 def recalls(matrix):
-    """Class -> the share of its pixels that are right, for the classes that are there."""
+    """Class -> share of its pixels that are right, for each class that has pixels."""
     counts = matrix.sum(axis=1)
     return {c: float(matrix[c, c] / counts[c]) for c in range(K) if counts[c]}
 
 
 def average_accuracy(matrix):
-    """The mean of the classes' accuracies: a small class counts as much as a large one."""
+    """The mean accuracy of the classes; a small class counts as much as a large one."""
     return float(np.mean(list(recalls(matrix).values())))
 
 
 def kappa(matrix):
-    """Cohen's kappa (1960): how far the accuracy is above that of chance, which is 0; 1 is all right."""
+    """Cohen's kappa (1960): the accuracy on a scale where chance is 0 and a perfect map is 1."""
     n = matrix.sum()
     chance = (matrix.sum(axis=1) / n) @ (matrix.sum(axis=0) / n)
     return float((np.trace(matrix) / n - chance) / (1 - chance)) if chance < 1 else 0.0
@@ -87,10 +87,10 @@ def kappa(matrix):
 def score(label_map, split, part="public"):
     """The Score of a map. split: "random" or "disjoint". part: "public", "private" or "all".
 
-    label_map: uint8, shape (145, 145), the class of every pixel, 0 where it has none. Raises Problem as `checked`.
+    label_map: uint8, shape (145, 145), the class of each pixel, 0 for none. Raises Problem as `check_map` does.
     """
     truth, where = _test(split, part)
-    predicted = checked(label_map)[where]
+    predicted = check_map(label_map)[where]
     matrix = confusion_matrix(truth, predicted)
     low, high = np.quantile(_redrawn([predicted], split, part)[0], [LEVEL / 2, 1 - LEVEL / 2])
     return Score(
@@ -107,16 +107,16 @@ def score(label_map, split, part="public"):
 
 
 def compare(one, other, split, part="public"):
-    """The Comparison of two maps: `one` minus `other`. Raises Problem as `checked`."""
+    """The Comparison of two maps, `one` minus `other`. Raises Problem as `check_map` does."""
     from statsmodels.stats.contingency_tables import mcnemar
 
     truth, where = _test(split, part)
-    maps = [checked(one)[where], checked(other)[where]]
+    maps = [check_map(one)[where], check_map(other)[where]]
     right = [each == truth for each in maps]
     redrawn = _redrawn(maps, split, part)
     low, high = np.quantile(redrawn[0] - redrawn[1], [LEVEL / 2, 1 - LEVEL / 2])
     table = [[np.sum((right[0] == a) & (right[1] == b)) for b in (True, False)] for a in (True, False)]
-    odd = table[0][1] + table[1][0]  # pixels that only one of the two has right
+    odd = table[0][1] + table[1][0]  # pixels that exactly one of the two maps has right
     return Comparison(
         difference=float(right[0].mean() - right[1].mean()),
         low=float(low),
@@ -127,43 +127,44 @@ def compare(one, other, split, part="public"):
 
 
 def ranks(maps, split, part="public"):
-    """The rank of each map: 1 + the number of maps that are significantly better; a dict from name to int.
+    """The rank of each map, 1 + the number of maps that are significantly better; a dict from name to int.
 
-    maps: name -> label map. Each map's own comparisons with all others are corrected together by Holm's (1979) way, so
-    that one of them is wrongly called better with a probability of 5% at most. Maps that cannot be told apart may share
-    a rank. Raises Problem as `checked`.
+    maps: name -> label map. The comparisons of one map with all others are corrected together by Holm's method (1979),
+    so that the probability of wrongly calling any of them better is at most 5%. Maps that cannot be told apart may
+    share a rank. Raises Problem as `check_map` does.
     """
     if len(maps) < 2:
         return dict.fromkeys(maps, 1)
     _, where = _test(split, part)
-    redrawn = _redrawn([checked(label_map)[where] for label_map in maps.values()], split, part)
+    redrawn = _redrawn([check_map(label_map)[where] for label_map in maps.values()], split, part)
     p, better = _pairwise(redrawn)
-    placed = {}
+    rank_of = {}
     for own, name in enumerate(maps):
         others = np.arange(len(maps)) != own
-        placed[name] = 1 + int(np.sum(holm(p[own, others]) & better[own, others]))
-    return placed
+        rank_of[name] = 1 + int(np.sum(holm(p[own, others]) & better[own, others]))
+    return rank_of
 
 
 def holm(p):
-    """Which of these p are significant together, by Holm's way; a boolean array.
+    """Which of these p are significant together, by Holm's method; a boolean array.
 
-    statsmodels has it too, and collects garbage at each call, which takes 50 ms.
+    The version in statsmodels collects garbage at each call, which takes 50 ms.
     """
     order = np.argsort(p)
-    passed = np.empty(len(p), bool)
-    passed[order] = np.logical_and.accumulate(p[order] <= LEVEL / np.arange(len(p), 0, -1))
-    return passed
+    is_significant = np.empty(len(p), bool)
+    is_significant[order] = np.logical_and.accumulate(p[order] <= LEVEL / np.arange(len(p), 0, -1))
+    return is_significant
 
 
 def _pairwise(redrawn):
-    """(p, better) of all pairs of maps, shape (maps, maps): two-sided, and whether the second is better on most draws.
+    """Returns (p, better) of all pairs of maps, each of shape (maps, maps).
 
-    Each pair is compared once, in both directions: with 200 maps it takes a second.
+    p: two-sided. better: whether the second map is better on most draws. Each pair is compared once for both
+    directions; 200 maps take about a second.
     """
-    above = np.zeros((len(redrawn),) * 2, int)  # on how many draws the second has more right
+    above = np.zeros((len(redrawn),) * 2, int)  # number of draws on which the second map has more right
     for own in range(len(redrawn)):
-        for other in range(own):  # one by one: with an axis it takes ten times as long
+        for other in range(own):  # one pair at a time: with an axis this takes ten times as long
             above[own, other] = np.count_nonzero(redrawn[other] > redrawn[own])
             above[other, own] = np.count_nonzero(redrawn[other] < redrawn[own])
     beyond = redrawn.shape[1] - np.maximum(above, above.T)
@@ -171,14 +172,14 @@ def _pairwise(redrawn):
 
 
 def _test(split, part):
-    """The true classes of the pixels that are scored, and where they are."""
+    """Returns (the true classes of the pixels that are scored, a boolean array of where they are)."""
     truth = scene.load()[1]
     where = scene.split(split).test(part, truth)
     return truth[where], where
 
 
 def _redrawn(maps, split, part):
-    """Overall accuracies on blocks drawn anew, the same draws for all maps; shape (maps, DRAWS)."""
+    """Overall accuracies on redrawn blocks, with the same draws for all maps; shape (maps, DRAWS)."""
     truth, where = _test(split, part)
     numbers, block = np.unique(scene.blocks()[where], return_inverse=True)
     draws = _draws(len(numbers))
@@ -188,46 +189,46 @@ def _redrawn(maps, split, part):
 
 @functools.lru_cache(maxsize=4)
 def _draws(blocks):
-    """How often each block is drawn; float64, which multiplies fast, shape (blocks, DRAWS)."""
+    """How often each block is drawn; float64, because that multiplies fast, shape (blocks, DRAWS)."""
     counts = np.random.default_rng(0).multinomial(blocks, np.full(blocks, 1 / blocks), size=DRAWS)
     return np.ascontiguousarray(counts.T, dtype=float)
 
 
 def _two_sided(differences):
-    """p from redrawn differences: twice the share on the far side of 0."""
+    """p from redrawn differences: twice the share of draws on the far side of 0."""
     beyond = min(np.sum(differences <= 0), np.sum(differences >= 0))
     return float(_p(beyond, len(differences)))
 
 
 def _p(beyond, draws):
-    """p where so many of the draws lie on the far side of 0."""
+    """p if `beyond` of the draws lie on the far side of 0."""
     return np.minimum(1.0, 2 * (beyond + 1) / (draws + 1))
 
 
-def checked(label_map):
-    """The map itself if it is one: an array of uint8, shape (145, 145), values 0 to 16. Raises Problem."""
+def check_map(label_map):
+    """Return the map if it is an array of uint8, shape (145, 145), with values 0 to 16; else raise Problem."""
     if not isinstance(label_map, np.ndarray):
         raise Problem(f"a label map is a NumPy array, not {type(label_map).__name__}.")
     _check_form(label_map.shape, label_map.dtype)
     if label_map.max() >= K:
-        raise Problem(f"a label map holds classes 1 to {K - 1}, and 0 for none; this one has {label_map.max()}.")
+        raise Problem(f"a label map holds classes 1 to {K - 1}, and 0 for none; this map has {label_map.max()}.")
     return label_map
 
 
 def _check_form(shape, dtype):
     if shape != scene.SHAPE:
         raise Problem(
-            f"a label map has the shape {scene.SHAPE}, a class for each pixel of the scene; this one {shape}."
+            f"a label map has the shape {scene.SHAPE}, one class per pixel of the scene; this map has {shape}."
         )
     if dtype != np.uint8:
-        raise Problem(f"a label map is of uint8, this one of {dtype}: label_map.astype(np.uint8) makes it so.")
+        raise Problem(f"a label map is of uint8, this one of {dtype}: use label_map.astype(np.uint8).")
 
 
 def read_map(file):
-    """The label map that a file has, which np.save wrote. file: its path, or its content as bytes.
+    """Read a label map that np.save wrote. file: its path, or its content as bytes.
 
-    Nothing of the content is run, and no more memory taken than a map needs, whatever the file says of itself.
-    Raises Problem for a file that cannot be read, is too large, or is not that of a label map.
+    No content is executed, and no more memory is used than a map needs, whatever the header of the file states.
+    Raises Problem for a file that cannot be read, is too large, or does not hold a label map.
     """
     if not isinstance(file, bytes):
         try:
@@ -243,9 +244,9 @@ def read_map(file):
         read_header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
         shape, fortran, dtype = read_header[version](stream)
     except (ValueError, KeyError, EOFError) as error:
-        raise Problem("the file is not in NumPy's format for one array: np.save(path, label_map) writes it.") from error
+        raise Problem("the file is not in NumPy's format for one array: use np.save(path, label_map).") from error
     _check_form(shape, dtype)
     content = stream.read()
     if len(content) != np.prod(shape):
-        raise Problem(f"the file was cut off or has something added: {len(content):,} pixels instead of 21,025.")
-    return checked(np.frombuffer(content, np.uint8).reshape(shape, order="F" if fortran else "C"))
+        raise Problem(f"the file was cut off or has something added: it has {len(content):,} pixels instead of 21,025.")
+    return check_map(np.frombuffer(content, np.uint8).reshape(shape, order="F" if fortran else "C"))

@@ -1,0 +1,1 @@
+"""Experiments that a lab gives to students ready-made."""

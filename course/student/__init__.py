@@ -1,0 +1,1 @@
+"""What students use around the labs: `course lab`, `work/`, hand-in, doctor, and the notebook extension."""

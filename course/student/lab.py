@@ -54,9 +54,7 @@ def run(args):
     server = start_server(port, token, log, page)
     try:
         wait_until_it_answers(server, port, token, log)
-        print(
-            f"JupyterLab: http://127.0.0.1:{port}/lab/tree/{page}?token={token}\nPress Ctrl-C to stop.", flush=True
-        )
+        print(f"JupyterLab: http://127.0.0.1:{port}/lab/tree/{page}?token={token}\nPress Ctrl-C to stop.", flush=True)
         status = server.wait()
     except Stopped:
         print("\nStopping JupyterLab, its kernels and engines ...", flush=True)

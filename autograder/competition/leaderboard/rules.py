@@ -11,11 +11,12 @@ import unicodedata
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from course.competition import client, scene, score
+from course.competition import scene, score
 from course.errors import Problem
 
 NAME = 40  # characters of a name, at most
 LINE = 300  # of a reason
+NOTEBOOK = 5 * 2**20  # bytes of a notebook, at most
 GROUPS = 1000  # on one board, at most
 KEY = re.compile(r"[!-~]{1,80}")  # of a request that may be sent again
 CODE = re.compile(r"[!-~]{4,40}")  # what who joins must know
@@ -215,9 +216,9 @@ def entry(random, disjoint, notebook, evidence=None):
             score.read_map(file)
         except Problem as problem:
             raise Refused(f"the map of the {split} split: {problem}") from problem
-    if len(notebook) > client.NOTEBOOK:
+    if len(notebook) > NOTEBOOK:
         raise Refused(
-            f"the notebook has {len(notebook):,} bytes; {client.NOTEBOOK:,} are allowed: clear its outputs, save it.",
+            f"the notebook has {len(notebook):,} bytes; {NOTEBOOK:,} are allowed: clear its outputs, save it.",
             413,
         )
     if not has_code(notebook):

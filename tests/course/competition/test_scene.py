@@ -1,4 +1,4 @@
-"""The scene and its splits: drawn again byte for byte, apart as far as they say, with classes that can be tested."""
+"""The scene and its splits: drawn again byte for byte, as far apart as stated, with classes that can be tested."""
 
 import hashlib
 
@@ -25,19 +25,19 @@ def test_the_splits_are_drawn_again_byte_for_byte():
     files = data.registry()["indian-pines-splits"]["files"]
     for (name, grid), file in zip(scene.draw(TRUTH).items(), files, strict=True):
         content = (data.REGISTRY.parent / file["path"]).read_bytes()
-        assert scene.written(grid).encode() == content
+        assert scene.format_grid(grid).encode() == content
         assert hashlib.sha256(content).hexdigest() == file["sha256"]
         assert np.array_equal(scene.split(name).grid, grid)
 
 
 @pytest.mark.parametrize("name", scene.SPLITS)
-def test_a_tenth_of_each_class_is_there_to_train_on(name):
+def test_a_tenth_of_each_class_is_for_training(name):
     counts = np.bincount(scene.split(name).labels(TRUTH).ravel(), minlength=17)[1:]
     assert counts.tolist() == [round(0.1 * n) for n in np.bincount(TRUTH.ravel())[1:]]
     assert counts.sum() == 1025
 
 
-def test_no_window_of_a_training_pixel_meets_that_of_a_test_pixel_where_they_are_apart():
+def test_windows_of_training_and_test_pixels_share_no_pixel_in_the_disjoint_split():
     split = scene.split("disjoint")
     away = ndimage.distance_transform_cdt(split.grid != scene.TRAINING, "chessboard")
     assert away[split.grid >= scene.PUBLIC].min() == scene.APART == 2 * scene.REACH + 1
@@ -60,7 +60,7 @@ def test_a_third_of_the_blocks_is_public_and_the_same_in_both_splits():
     assert 0.30 < len(public["random"]) / len(public["random"] | private["random"]) < 0.36
 
 
-def test_blocks_have_8_by_8_pixels_and_one_row_and_column_is_left_over():
+def test_blocks_have_8_by_8_pixels_and_one_row_and_column_are_left_over():
     counts = np.bincount(scene.blocks().ravel())
     assert len(counts) == 19 * 19 and sorted(set(counts)) == [1, 8, 64]
     assert scene.blocks()[8, 0] == 19 and scene.blocks()[7, 7] == 0

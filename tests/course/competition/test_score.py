@@ -1,4 +1,4 @@
-"""The scorer: numbers that others get too, files that do no harm, ranks that chance does not make."""
+"""The scorer: the numbers of other libraries, files that do no harm, and ranks that do not come from chance."""
 
 import io
 import zipfile
@@ -61,21 +61,21 @@ def test_public_and_private_are_whole_blocks_apart_and_make_up_all():
         assert not (public | private)[split.labels(TRUTH) > 0].any()
 
 
-def test_what_is_wrong_in_the_private_part_alone_changes_nothing_in_the_public_one():
+def test_errors_in_the_private_part_change_nothing_in_the_public_part():
     label_map = TRUTH.copy()
     label_map[scene.split("disjoint").test("private", TRUTH)] = 0
     assert score.score(label_map, "disjoint", "public").overall == 1
     assert score.score(label_map, "disjoint", "private").overall == 0
 
 
-def test_pixels_are_not_independent_so_an_interval_is_wider_than_theirs():
+def test_an_interval_by_blocks_is_wider_than_one_for_independent_pixels():
     got = score.score(guessed(0.8, seed=2), "random", "all")
     n = got.matrix.sum()
     alone = 2 * 1.96 * np.sqrt(got.overall * (1 - got.overall) / n)
     assert got.high - got.low > 3 * alone
 
 
-def test_the_spread_by_blocks_is_the_one_that_new_blocks_have():
+def test_the_spread_by_blocks_is_that_of_new_maps():
     overall = [score.score(guessed(0.8, seed), "random", "all") for seed in range(60)]
     spread = np.std([each.overall for each in overall])
     width = np.mean([each.high - each.low for each in overall]) / (2 * 1.96)
@@ -89,7 +89,7 @@ def test_two_maps_that_differ_by_chance_are_told_apart_by_mcnemar_and_not_by_blo
     assert all(each.low <= each.difference <= each.high for each in pairs)
 
 
-def test_a_comparison_the_other_way_round_is_its_mirror_image():
+def test_swapping_the_maps_mirrors_the_comparison():
     one, other = guessed(0.9, 1), guessed(0.6, 2)
     there, back = score.compare(one, other, "disjoint"), score.compare(other, one, "disjoint")
     assert there.difference == -back.difference > 0.1
@@ -97,7 +97,7 @@ def test_a_comparison_the_other_way_round_is_its_mirror_image():
     assert there.p == back.p < 0.05 and there.mcnemar == back.mcnemar
 
 
-def test_a_map_compared_with_itself_differs_by_nothing():
+def test_a_map_does_not_differ_from_itself():
     got = score.compare(TRUTH, TRUTH, "random")
     assert (got.difference, got.low, got.high, got.p, got.mcnemar) == (0, 0, 0, 1, 1)
 
@@ -113,7 +113,7 @@ def test_groups_that_cannot_be_told_apart_share_a_rank():
     assert score.ranks(maps, "random", "private") == {"truth": 1, "again": 1, "good": 3, "as good": 3, "bad": 5}
 
 
-def test_being_no_worse_than_the_next_is_not_passed_on():
+def test_being_no_worse_than_the_next_map_is_not_transitive():
     """A is like B, and B like C, but A is better than C: ranks 1, 1, 2."""
     maps = {"A": TRUTH.copy(), "B": TRUTH.copy(), "C": TRUTH.copy()}
     where, block = scene.split("disjoint").test("public", TRUTH), scene.blocks()
@@ -123,7 +123,7 @@ def test_being_no_worse_than_the_next_is_not_passed_on():
     assert score.ranks(maps, "disjoint") == {"A": 1, "B": 1, "C": 2}
 
 
-def test_one_group_or_none_has_a_rank_too():
+def test_one_group_and_no_group_are_ranked_too():
     assert score.ranks({}, "random") == {} and score.ranks({"alone": TRUTH}, "random") == {"alone": 1}
 
 
@@ -176,18 +176,18 @@ HIGH[3, 4] = 17
         (bytes(2**16 + 1), "more than 65,536 bytes"),
     ],
 )
-def test_what_is_no_map_gets_one_clear_sentence(content, words):
-    with pytest.raises(Problem, match=words) as said:
+def test_a_file_without_a_map_gets_one_clear_sentence(content, words):
+    with pytest.raises(Problem, match=words) as problem:
         score.read_map(content)
-    assert "\n" not in str(said.value)
+    assert "\n" not in str(problem.value)
 
 
-def test_a_file_that_is_not_there_is_said(tmp_path):
+def test_a_missing_file_is_reported(tmp_path):
     with pytest.raises(Problem, match="cannot be read"):
         score.read_map(tmp_path / "none.npy")
 
 
-def test_an_array_that_is_no_map_is_refused_before_it_is_scored():
+def test_an_array_that_is_not_a_map_is_refused_before_it_is_scored():
     for wrong, words in (([[1]], "not list"), (TRUTH.astype(int), "astype"), (TRUTH[0], "shape"), (HIGH, "17")):
         with pytest.raises(Problem, match=words):
             score.score(wrong, "random")

@@ -24,7 +24,7 @@ ME = getpass.getuser()
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
-    """A small course with a student's work in lab 01; no settings of this person count."""
+    """A small course with a student's work in lab 01; the settings of this user are ignored."""
     monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path / "settings"))
     home = mini_course(tmp_path / "home")
     work.prepare(home)
@@ -33,8 +33,8 @@ def home(tmp_path, monkeypatch):
     return home
 
 
-def say(home, *words, cwd=None, **extra):
-    """`course hand-in` in a process of its own; returns (exit status, what it says)."""
+def run_hand_in(home, *words, cwd=None, **extra):
+    """Run `course hand-in` in a separate process; returns (exit status, its output)."""
     done = subprocess.run(
         course("hand-in", *words), cwd=cwd or home, env=environment(home, **extra), capture_output=True, text=True
     )
@@ -42,16 +42,16 @@ def say(home, *words, cwd=None, **extra):
     return done.returncode, (done.stdout + done.stderr).strip()
 
 
-def files(home):
+def list_files(home):
     return sorted((home / "work" / "hand-ins").glob("*"))
 
 
-def mine(home):
+def own_notebook(home):
     return home / "work" / LAB / f"{LAB}.ipynb"
 
 
-def nbgrader(folder, *words, **extra):
-    """One of nbgrader's own commands, as an instructor types it."""
+def run_nbgrader(folder, *words, **extra):
+    """Run one of nbgrader's own commands, as an instructor types it."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         [sys.executable, "-m", "nbgrader", *words],
@@ -64,57 +64,57 @@ def nbgrader(folder, *words, **extra):
 
 
 def test_without_an_exchange_one_file_to_send_is_written_and_nothing_else_changes(home):
-    before = mine(home).read_bytes(), mine(home).stat().st_mtime_ns
-    status, said = say(home, "01")
-    (path,) = files(home)
-    assert (status, said) == (0, f"Wrote your hand-in of {LAB}, as it was saved: send this file: {path}")
-    assert path.read_bytes() == mine(home).read_bytes()
-    assert (mine(home).read_bytes(), mine(home).stat().st_mtime_ns) == before
+    before = own_notebook(home).read_bytes(), own_notebook(home).stat().st_mtime_ns
+    status, output = run_hand_in(home, "01")
+    (path,) = list_files(home)
+    assert (status, output) == (0, f"Wrote your hand-in of {LAB}, as it was saved. Send this file: {path}")
+    assert path.read_bytes() == own_notebook(home).read_bytes()
+    assert (own_notebook(home).read_bytes(), own_notebook(home).stat().st_mtime_ns) == before
 
 
-def test_a_lab_is_known_by_number_or_name(home, monkeypatch):
+def test_a_lab_is_found_by_number_or_name(home, monkeypatch):
     monkeypatch.chdir(home)
-    assert {hand_in.find(name, home) for name in ["1", "01", LAB]} == {mine(home)}
+    assert {hand_in.find_notebook(name, home) for name in ["1", "01", LAB]} == {own_notebook(home)}
     for wrong in ["3", "regression", "01-x", "../01-regression", ""]:
         with pytest.raises(Problem, match="there is no lab"):
-            hand_in.find(wrong, home)
+            hand_in.find_notebook(wrong, home)
 
 
 def test_a_second_hand_in_keeps_the_first(home):
-    paths = [hand_in.to_file(content, LAB, "ada", home) for content in (b"first", b"second")]
+    paths = [hand_in.write_hand_in(content, LAB, "ada", home) for content in (b"first", b"second")]
     assert [path.read_bytes() for path in paths] == [b"first", b"second"]
 
 
 def test_a_notebook_in_the_current_folder_comes_first(home, tmp_path, monkeypatch):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    shutil.copy(mine(home), elsewhere)
-    (elsewhere / mine(home).name).write_text(mine(home).read_text().replace("x = 2", "x = 3"))
+    shutil.copy(own_notebook(home), elsewhere)
+    (elsewhere / own_notebook(home).name).write_text(own_notebook(home).read_text().replace("x = 2", "x = 3"))
     monkeypatch.chdir(elsewhere)
-    assert hand_in.find("1", home) == elsewhere / mine(home).name
+    assert hand_in.find_notebook("1", home) == elsewhere / own_notebook(home).name
 
 
 def test_an_untouched_lab_is_handed_in_with_a_remark(home):
-    said = hand_in.hand_in(hand_in.find("02", home), home)
-    assert said.endswith("Nothing in it has changed since you got it.")
-    assert len(files(home)) == 1
+    sentence = hand_in.hand_in(hand_in.find_notebook("02", home), home)
+    assert sentence.endswith("Nothing in it has changed since you got it.")
+    assert len(list_files(home)) == 1
 
 
 @pytest.mark.parametrize("content", ["", '{"cells": [', "[]", '{"cells": 3}', "\x00\xff"])
-def test_what_is_no_notebook_is_refused_in_one_sentence(home, content):
-    mine(home).write_text(content, encoding="latin-1")
-    with pytest.raises(Problem, match="is not a notebook, or is cut off"):
-        hand_in.hand_in(mine(home), home)
-    assert files(home) == []
+def test_a_file_that_is_not_a_notebook_is_refused_in_one_sentence(home, content):
+    own_notebook(home).write_text(content, encoding="latin-1")
+    with pytest.raises(Problem, match="is not a notebook, or is truncated"):
+        hand_in.hand_in(own_notebook(home), home)
+    assert list_files(home) == []
 
 
 def test_a_missing_notebook_is_one_sentence(home):
-    mine(home).unlink()
+    own_notebook(home).unlink()
     with pytest.raises(Problem, match="so there is nothing to hand in"):
-        hand_in.find("01", home)
+        hand_in.find_notebook("01", home)
 
 
-def test_nbgraders_zip_collect_knows_whose_a_file_is_and_takes_the_last(home, tmp_path):
+def test_nbgraders_zip_collect_reads_the_student_from_the_name_and_takes_the_last_file(home, tmp_path):
     students = ["ada", "ada_lovelace", "a.b-c@uni", "ada_attempt_1"]
     classroom = tmp_path / "class"
     archive = classroom / "downloaded" / LAB / "archive"
@@ -123,18 +123,18 @@ def test_nbgraders_zip_collect_knows_whose_a_file_is_and_takes_the_last(home, tm
         f"c = get_config()\nc.FileNameCollectorPlugin.named_regexp = {hand_in.COLLECTED!r}\n"
     )
     (classroom / "release" / LAB).mkdir(parents=True)
-    shutil.copy(mine(home), classroom / "release" / LAB)
+    shutil.copy(own_notebook(home), classroom / "release" / LAB)
     for content in (b"first of ", b"last of "):
         for student in students:
-            shutil.copy(hand_in.to_file(content + student.encode(), LAB, student, home), archive)
-    nbgrader(classroom, "zip_collect", LAB, "--strict")
+            shutil.copy(hand_in.write_hand_in(content + student.encode(), LAB, student, home), archive)
+    run_nbgrader(classroom, "zip_collect", LAB, "--strict")
     for student in students:
         collected = classroom / "submitted" / student / LAB / f"{LAB}.ipynb"
         assert collected.read_text() == f"last of {student}"
         assert (collected.parent / "timestamp.txt").exists()
 
 
-def test_nbgrader_reads_the_time_in_a_files_name_at_every_second_of_a_day(home):
+def test_nbgrader_reads_the_time_in_a_file_name_at_every_second_of_a_day(home):
     example = r".*_(?P<student_id>\w+)_attempt_(?P<timestamp>[0-9\-]+)_(?P<file_id>\w+)"  # of nbgrader's documents
     name = hand_in.FILE_NAME.format(
         lab=LAB, student="ada", time=datetime(2031, 12, 31, 23, 59, 58).strftime(hand_in.TIME)
@@ -159,47 +159,47 @@ def classroom(tmp_path_factory):
     (folder / "source" / LAB / f"{LAB}.ipynb").write_text(json.dumps(new_notebook(cells=[cell])))
     config = f"c = get_config()\nc.Exchange.root = {str(exchange)!r}\nc.CourseDirectory.course_id = 'dml'\n"
     (folder / "nbgrader_config.py").write_text(config)
-    nbgrader(folder, "generate_assignment", LAB)
-    nbgrader(folder, "release_assignment", LAB)
+    run_nbgrader(folder, "generate_assignment", LAB)
+    run_nbgrader(folder, "release_assignment", LAB)
     return folder
 
 
-def exchange_of(classroom):
+def find_exchange(classroom):
     return Path(re.search(r"root = '(.*)'", (classroom / "nbgrader_config.py").read_text())[1])
 
 
 def test_through_an_exchange_the_instructor_collects_exactly_the_students_notebook(home, classroom):
     shutil.copy(classroom / "nbgrader_config.py", home)
-    mine(home).with_name(f"{LAB}.new.ipynb").write_text("the course's new version: not handed in")
-    status, said = say(home, LAB)
-    assert (status, said) == (0, f"Handed in {LAB}, as it was saved, to the course dml.")
-    assert files(home) == []
-    nbgrader(classroom, "collect", LAB)
+    own_notebook(home).with_name(f"{LAB}.new.ipynb").write_text("the course's new version: not handed in")
+    status, output = run_hand_in(home, LAB)
+    assert (status, output) == (0, f"Handed in {LAB}, as it was saved, to the course dml.")
+    assert list_files(home) == []
+    run_nbgrader(classroom, "collect", LAB)
     collected = classroom / "submitted" / ME / LAB
     assert sorted(path.name for path in collected.glob("*.ipynb")) == [f"{LAB}.ipynb"]
-    assert (collected / f"{LAB}.ipynb").read_bytes() == mine(home).read_bytes()
+    assert (collected / f"{LAB}.ipynb").read_bytes() == own_notebook(home).read_bytes()
     # once more, changed: both stay in the exchange and the later one is collected
-    mine(home).write_text(mine(home).read_text().replace("x = 2", "x = 4"))
-    assert say(home, "1", cwd=mine(home).parent)[0] == 0
-    nbgrader(classroom, "collect", LAB, "--update")
+    own_notebook(home).write_text(own_notebook(home).read_text().replace("x = 2", "x = 4"))
+    assert run_hand_in(home, "1", cwd=own_notebook(home).parent)[0] == 0
+    run_nbgrader(classroom, "collect", LAB, "--update")
     assert "x = 4" in (collected / f"{LAB}.ipynb").read_text()
-    assert len(list((exchange_of(classroom) / "dml" / "inbound").iterdir())) == 2
+    assert len(list((find_exchange(classroom) / "dml" / "inbound").iterdir())) == 2
 
 
-def test_where_the_exchange_refuses_a_lab_there_is_a_file_to_send_instead(home, classroom):
+def test_if_the_exchange_refuses_a_lab_a_file_to_send_is_written(home, classroom):
     shutil.copy(classroom / "nbgrader_config.py", home)
-    status, said = say(home, "02")
+    status, output = run_hand_in(home, "02")
     assert status == 1
-    assert said.startswith("course hand-in: the exchange did not take 02-sgd (Assignment not found")
-    assert len(said.splitlines()) == 1
-    assert said.endswith(str(files(home)[0]))
+    assert output.startswith("course hand-in: the exchange did not accept 02-sgd (Assignment not found")
+    assert len(output.splitlines()) == 1
+    assert output.endswith(str(list_files(home)[0]))
 
 
-def test_an_exchange_whose_folder_is_not_there_is_none(home, tmp_path):
+def test_an_exchange_without_its_folder_is_ignored(home, tmp_path):
     (home / "nbgrader_config.py").write_text(
         f"c = get_config()\nc.Exchange.root = {str(tmp_path / 'gone')!r}\nc.CourseDirectory.course_id = 'dml'\n"
     )
-    assert "send this file" in hand_in.hand_in(mine(home), home)
+    assert "Send this file" in hand_in.hand_in(own_notebook(home), home)
 
 
 # The button
@@ -211,36 +211,43 @@ from pathlib import Path
 from course import hand_in
 hand_in.PATIENCE = 1
 box = hand_in.button("01-regression")
-click, said = box.children
+click, status = box.children
 print(click.description)
 click.click()
-print(said.value)
+print(status.value)
 """
 
 
-def test_the_button_hands_in_and_without_jupyterlab_says_what_was_saved_last(home):
-    done = subprocess.run(
-        [sys.executable, "-c", PRESS], cwd=mine(home).parent, env=environment(home), capture_output=True, text=True
+def press_button(home):
+    """Run PRESS in the folder of the lab, in a separate process; returns the finished process."""
+    return subprocess.run(
+        [sys.executable, "-c", PRESS],
+        cwd=own_notebook(home).parent,
+        env=environment(home),
+        capture_output=True,
+        text=True,
     )
-    description, said = done.stdout.strip().split("\n", 1)
+
+
+def test_without_jupyterlab_the_button_hands_in_and_says_when_the_notebook_was_saved(home):
+    done = press_button(home)
+    description, page = done.stdout.strip().split("\n", 1)
     assert description == f"Hand in {LAB}"
-    assert f"send this file: {files(home)[0]}" in said
-    assert "Last saved at" in said and "save with Ctrl-S and press again" in said
-    assert 'role="status"' in said
+    assert f"Send this file: {list_files(home)[0]}" in page
+    assert "Last saved at" in page and "save with Ctrl-S and press again" in page
+    assert 'role="status"' in page
 
 
 def test_the_button_waits_for_jupyterlab_to_save(home, monkeypatch):
-    monkeypatch.chdir(mine(home).parent)
+    monkeypatch.chdir(own_notebook(home).parent)
     monkeypatch.setattr(
         hand_in.subprocess, "run", lambda *args, **rest: subprocess.CompletedProcess(args, 0, "done", "")
     )
-    assert hand_in.save_and_hand_in(LAB, lambda: mine(home).write_text("{}")) == "done"
+    assert hand_in.save_and_hand_in(LAB, lambda: own_notebook(home).write_text("{}")) == "done"
 
 
-def test_the_button_shows_a_problem_in_its_place(home):
-    mine(home).write_text("no notebook")
-    done = subprocess.run(
-        [sys.executable, "-c", PRESS], cwd=mine(home).parent, env=environment(home), capture_output=True, text=True
-    )
-    assert "is not a notebook, or is cut off" in done.stdout
+def test_the_button_shows_a_problem_beneath(home):
+    own_notebook(home).write_text("no notebook")
+    done = press_button(home)
+    assert "is not a notebook, or is truncated" in done.stdout
     assert "course hand-in:" not in done.stdout

@@ -1,4 +1,4 @@
-"""`course lab`: what it puts into work/, and a real JupyterLab that ends with all that was started in it."""
+"""`course lab`: what it copies to work/, and a real JupyterLab that stops with everything started in it."""
 
 import contextlib
 import json
@@ -27,14 +27,14 @@ def home(tmp_path):
 
 
 def edit(path, words="x = 2"):
-    """As a student does: another text in a cell, saved by JupyterLab, which writes the whole file anew."""
+    """Edit a cell as a student does; like JupyterLab, this rewrites the whole file."""
     path.write_text(path.read_text().replace("x = 1", words))
 
 
 # What is put into work/
 
 
-def test_missing_labs_are_put_into_work_and_a_second_start_says_nothing(home):
+def test_missing_labs_are_copied_to_work_and_a_second_start_says_nothing(home):
     assert work.prepare(home) == ["New in work/: 01-regression, 02-sgd, index."]
     assert (home / "work" / FIRST).read_bytes() == (home / "labs" / FIRST).read_bytes()
     assert work.prepare(home) == []
@@ -46,7 +46,7 @@ def test_a_new_lab_of_the_course_is_added(home):
     assert work.prepare(home) == ["New in work/: 03-ring."]
 
 
-def test_a_lab_that_nobody_has_begun_is_renewed(home):
+def test_a_lab_that_nobody_has_begun_is_updated(home):
     work.prepare(home)
     write_lab(home / "labs" / FIRST, "x = 1  # clearer")
     assert len(work.prepare(home)) == 1
@@ -54,7 +54,7 @@ def test_a_lab_that_nobody_has_begun_is_renewed(home):
     assert work.prepare(home) == []
 
 
-def test_running_and_saving_a_lab_without_writing_in_it_is_no_beginning(home):
+def test_running_and_saving_a_lab_without_editing_it_does_not_begin_it(home):
     work.prepare(home)
     notebook = json.loads((home / "work" / FIRST).read_text())
     notebook["metadata"]["language_info"] = {"name": "python"}
@@ -72,14 +72,14 @@ def test_a_begun_lab_stays_and_its_new_version_is_put_beside_once(home):
     assert work.prepare(home) == []
     begun = mine.read_bytes()
     write_lab(home / "labs" / FIRST, "x = 1  # clearer")
-    said = work.prepare(home)
-    assert len(said) == 1 and "01-regression.new.ipynb" in said[0]
+    (sentence,) = work.prepare(home)
+    assert "01-regression.new.ipynb" in sentence
     assert mine.read_bytes() == begun
     beside = mine.with_name("01-regression.new.ipynb")
     assert beside.read_bytes() == (home / "labs" / FIRST).read_bytes()
     assert work.prepare(home) == []
     beside.unlink()
-    assert work.prepare(home) == [], "what a student threw away does not come back"
+    assert work.prepare(home) == [], "a file that a student deleted does not come back"
 
 
 def test_a_new_version_in_which_the_student_has_written_is_never_overwritten(home):
@@ -91,7 +91,7 @@ def test_a_new_version_in_which_the_student_has_written_is_never_overwritten(hom
     write_lab(home / "labs" / FIRST, "x = 1  # third")
     work.prepare(home)
     beside = mine.with_name("01-regression.new.ipynb")
-    assert "third" in beside.read_text(), "untouched, so renewed"
+    assert "third" in beside.read_text(), "untouched, so updated"
     edit(beside, "x = 5")
     theirs = beside.read_bytes()
     write_lab(home / "labs" / FIRST, "x = 1  # fourth")
@@ -113,7 +113,7 @@ def test_without_a_readable_memory_no_file_is_lost(home, memory):
     assert work.prepare(home) == []
 
 
-def test_a_students_file_that_is_no_notebook_any_more_is_kept(home):
+def test_a_students_file_that_is_no_longer_a_notebook_is_kept(home):
     work.prepare(home)
     (home / "work" / FIRST).write_text('{"cells": [')
     write_lab(home / "labs" / FIRST, "x = 1  # clearer")
@@ -121,7 +121,7 @@ def test_a_students_file_that_is_no_notebook_any_more_is_kept(home):
     assert (home / "work" / FIRST).read_text() == '{"cells": ['
 
 
-def test_a_lab_that_was_thrown_away_comes_back_as_given(home):
+def test_a_deleted_lab_comes_back_as_given(home):
     work.prepare(home)
     (home / "work" / FIRST).unlink()
     assert work.prepare(home) == ["New in work/: 01-regression."]
@@ -138,16 +138,16 @@ def test_a_course_without_labs_or_with_a_file_in_the_way_is_one_sentence(home, t
 # The server
 
 
-def test_where_all_ports_are_taken_one_sentence_says_so(monkeypatch):
+def test_if_all_ports_are_taken_one_sentence_says_so(monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         monkeypatch.setattr(lab, "PORTS", range(taken.getsockname()[1], taken.getsockname()[1] + 1))
-        with pytest.raises(Problem, match="are all taken: end a JupyterLab"):
-            lab.free_port()
+        with pytest.raises(Problem, match="are all taken: stop a JupyterLab"):
+            lab.find_free_port()
 
 
 @contextlib.contextmanager
 def running(home):
-    """`course lab` in `home`, its URL printed; killed at the end where the test failed to end it."""
+    """Run `course lab` in `home` until its URL is printed; terminate it at the end if the test did not."""
     log = (home / "out").open("w")
     process = subprocess.Popen(
         course("lab"), cwd=home, env=environment(home), stdout=log, stderr=log, start_new_session=True
@@ -162,7 +162,7 @@ def running(home):
 
 
 class Server:
-    """What a browser says to the server, without one."""
+    """Sends the requests of a browser to the server, without a browser."""
 
     def __init__(self, home):
         self.port, self.token = re.search(r":(\d+)/\S*token=(\w+)", (home / "out").read_text()).groups()
@@ -174,7 +174,7 @@ class Server:
             return json.loads(answer.read())
 
     def run_in_a_kernel(self, code):
-        """Starts a kernel and sends it a cell."""
+        """Start a kernel and send it a cell; returns the open channel."""
         kernel = self.ask("/api/kernels", {"name": "python3"})["id"]
         url = f"ws://127.0.0.1:{self.port}/api/kernels/{kernel}/channels?token={self.token}"
         channel = websocket.create_connection(url, timeout=30)
@@ -188,12 +188,12 @@ class Server:
 def wait_for(condition):
     deadline = time.monotonic() + 60
     while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
+        assert time.monotonic() < deadline, "the condition never became true"
         time.sleep(0.05)
 
 
 def processes_of(home):
-    """All processes that carry this test's environment, the kernel's detached children too."""
+    """The command lines of all processes with this test's environment, including detached children of the kernel."""
     found = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError):
@@ -203,14 +203,14 @@ def processes_of(home):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_the_end_of_course_lab_is_the_end_of_all_that_was_started_in_it(home, number):
+def test_stopping_course_lab_stops_everything_that_was_started_in_it(home, number):
     started = "import subprocess, time\n"
     started += "subprocess.Popen(['sleep', '1001'])\n"  # a child
-    again = 'trap "" TERM HUP INT; while :; do sleep 1002; done'  # whoever ends one sleep begins another
+    again = 'trap "" TERM HUP INT; while :; do sleep 1002; done'  # killing one sleep starts another
     started += f"subprocess.Popen(['sh', '-c', '{again}'], start_new_session=True)\n"
-    started += "subprocess.run(['sh', '-c', 'setsid sleep 1004 &'])\n"  # nobody's child
+    started += "subprocess.run(['sh', '-c', 'setsid sleep 1004 &'])\n"  # detached, so not a child
     with running(home) as (process, server):
-        channel = server.run_in_a_kernel(started + "time.sleep(1000)")  # and a cell that runs on
+        channel = server.run_in_a_kernel(started + "time.sleep(1000)")  # and a cell that is still running
         wait_for(lambda: sum("sleep 100" in line for line in processes_of(home)) >= 4)
         channel.close()
         os.kill(process.pid, number)
@@ -219,14 +219,14 @@ def test_the_end_of_course_lab_is_the_end_of_all_that_was_started_in_it(home, nu
     assert "Traceback" not in (home / "out").read_text()
 
 
-def test_it_listens_on_this_machine_alone_says_which_port_it_took_and_offers_the_board_to_an_instructor(home):
+def test_it_listens_on_this_machine_only_names_its_port_and_offers_the_board_to_an_instructor(home):
     with contextlib.ExitStack() as stack:
-        with contextlib.suppress(OSError):  # taken already: just as good
+        with contextlib.suppress(OSError):  # already taken, which is as good
             stack.enter_context(socket.create_server(("127.0.0.1", lab.PORTS[0])))
         process, server = stack.enter_context(running(home))
-        said = (home / "out").read_text()
-        assert f"so this JupyterLab uses port {server.port}" in said
-        assert "`course board FOLDER` starts the leaderboard" in said  # the grader can be imported here
+        output = (home / "out").read_text()
+        assert f"so this JupyterLab uses port {server.port}" in output
+        assert "`course board FOLDER` starts the leaderboard" in output  # the grader can be imported here
         addresses = set()
         for child in psutil.Process(process.pid).children(recursive=True):
             with contextlib.suppress(psutil.NoSuchProcess):  # some live for a moment only
