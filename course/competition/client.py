@@ -32,6 +32,7 @@ from course.student import hand_in
 
 PAUSES = (0.5, 1, 2, 4, 8)  # seconds before a request without an answer is sent again
 ANSWER_SECONDS = 30
+NOT_A_BOARD = "there is no board at {}, but another server: check that the address is right."
 STATES = {
     "none": "",
     "waiting": "waiting for verification",
@@ -193,6 +194,8 @@ def request(membership, method, path, **content):
             time.sleep(pause)
             try:
                 response = client.request(method, membership.url + path, **content)
+            except httpx.DecodingError as error:
+                raise Problem(NOT_A_BOARD.format(membership.url)) from error
             except httpx.TransportError as error:
                 if is_certificate_problem(error):
                     raise Problem(
@@ -266,7 +269,7 @@ def read_answer(response, url):
         return {"detail": f"the board at {url} answered with status {response.status_code}."}
     if response.has_redirect_location:
         raise Problem(f"{url} redirects to {response.headers['Location']}: join with the address of the board itself.")
-    raise Problem(f"there is no board at {url}, but another server: check that the address is right.")
+    raise Problem(NOT_A_BOARD.format(url))
 
 
 def membership_path():
