@@ -17,9 +17,10 @@ from pathlib import Path
 
 import psutil
 
+from course.comm.carriers import list_usable
 from course.home import LABS
-from course.horovod import build
-from course.horovod.build import installed_version as version
+from course.horovod import installation, recipe
+from course.horovod.installation import find_version as version
 
 GIB = 2**30
 PATIENCE = 120  # seconds for engines to start; other programs answer at once or not at all
@@ -34,16 +35,12 @@ engines = cluster.start(2)
 assert engines.apply_sync(lambda: 42) == [42, 42]
 print(time.monotonic() - start, "forked" if engines.are_forked else "plain")
 """
-CARRIERS = {
-    "simulated": "simulated ranks",
-    "local": "sockets between engines",
-    "torch": "torch.distributed",
-    "mpi": "MPI",
-}
+CARRIERS = list_usable()
 TRY_CARRIERS = """
 import json
 import numpy as np
 from course import cluster
+from course.comm.carriers import ON_ENGINES
 from course.spmd import spmd
 
 def swap(comm):
@@ -51,8 +48,8 @@ def swap(comm):
 
 for carrier in CARRIERS:
     try:
-        if carrier != "simulated":
-            cluster.start(2, launcher="mpi" if carrier == "mpi" else None)
+        if carrier in ON_ENGINES:
+            cluster.start(2, launcher=ON_ENGINES[carrier].launcher)
         assert spmd(swap, ranks=2, carrier=carrier) == [1, 0]
         print(json.dumps([carrier, ""]))
     except Exception as error:
@@ -221,12 +218,12 @@ def mpi():
 
 def horovod():
     """For which frameworks; not an import, which takes seconds."""
-    parts = build.parts()
-    names = " and ".join(f"{build.PARTS[part][0]} {version(part)}" for part in parts)
-    if len(parts) == len(build.PARTS):
-        return Finding("Horovod", THERE, f"version {build.VERSION} for {names}")
+    parts = installation.find_parts()
+    names = " and ".join(f"{recipe.PARTS[part][0]} {version(part)}" for part in parts)
+    if len(parts) == len(recipe.PARTS):
+        return Finding("Horovod", THERE, f"version {recipe.VERSION} for {names}")
     found = f"for {names} only" if parts else "not installed for these PyTorch and TensorFlow"
-    get = "; ".join(filter(None, ["make lab builds it from source", build.missing_tools()]))
+    get = "; ".join(filter(None, ["make lab builds it from source", installation.find_missing_tools()]))
     return Finding("Horovod", NOT_YET, f"{found}; lab 06 needs it", get)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from course import cluster, horovod
 from course.errors import Problem
-from course.horovod import build
+from course.horovod import installation
 from course.spmd import RunFailed, spmd
 
 RANKS = 3
@@ -111,11 +111,11 @@ def test_without_hvd_init_the_error_is_horovods_own(joined):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"engines": 4}, "engines=4: 3 engines are running, with the numbers 0 to 2"),
-        ({"engines": [0, 0]}, "and each can be one rank."),
+        ({"engines": 4}, "engines=4: 3 engines are running, numbered 0 to 2."),
+        ({"engines": [0, 0]}, "List each engine once at most, and at least one."),
         ({"engines": []}, "engines=[]: 3 engines are running"),
-        ({"engines": "all"}, "horovod.start takes the engines that cluster.start has returned and that still run"),
-        ({"framework": "mxnet"}, "framework='mxnet': there are 'torch', 'tensorflow', 'tf_keras'."),
+        ({"engines": "all"}, "horovod.start takes the engines that cluster.start returned and that still run"),
+        ({"framework": "mxnet"}, "framework='mxnet' is unknown. Use one of 'torch', 'tensorflow', 'tf_keras'."),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_a_sentence(engines, arguments, words):
@@ -126,18 +126,18 @@ def test_what_makes_no_sense_is_refused_in_a_sentence(engines, arguments, words)
 def test_a_run_on_others_than_those_that_were_chosen_is_refused(joined):
     horovod.start([0, 2])
     with pytest.raises(
-        Problem, match=re.escape("chose 2: rank 0 on engine 0, rank 1 on engine 2; call horovod.start(3)")
+        Problem, match=re.escape("chose 2, rank 0 on engine 0, rank 1 on engine 2. Call horovod.start(3)")
     ):
         run(summed, ranks=3)
 
 
 def test_where_it_is_missing_the_way_to_get_it_is_said(engines, monkeypatch):
-    monkeypatch.setattr(build, "parts", list)
+    monkeypatch.setattr(installation, "find_parts", list)
     assert horovod.installed() == ()
     for ask in (horovod.start, lambda: run(summed)):
-        with pytest.raises(Problem, match="Horovod is not installed here: `make lab`"):
+        with pytest.raises(Problem, match=r"Horovod is not installed here\. Run `make lab`"):
             ask()
-    monkeypatch.setattr(build, "parts", lambda: ["torch"])
+    monkeypatch.setattr(installation, "find_parts", lambda: ["torch"])
     with pytest.raises(Problem, match="Horovod's part for tf_keras is not installed"):
         horovod.start(framework="tf_keras")
 
@@ -177,8 +177,8 @@ def test_a_rank_that_does_not_join_is_named(joined):
             hvd.init()
 
     lines = failing(stays_away)
-    assert lines[0].startswith("Rank 1 has returned, and ranks 0 and 2 were waiting in a call of Horovod's")
-    assert re.search(r"rank 0 waited in a call of Horovod's \(.*, line \d+ of `stays_away`: `hvd.init\(\)`\)", lines[1])
+    assert lines[0].startswith("Rank 1 has returned, and ranks 0 and 2 were waiting in a Horovod call")
+    assert re.search(r"rank 0 waited in a Horovod call \(.*, line \d+ of `stays_away`: `hvd.init\(\)`\)", lines[1])
 
 
 def test_a_collective_that_a_rank_skips_ends_at_once(joined):
@@ -191,7 +191,7 @@ def test_a_collective_that_a_rank_skips_ends_at_once(joined):
             hvd.allreduce(torch.ones(3))
 
     lines = failing(skips)
-    assert lines[0].startswith("Rank 1 has returned, and ranks 0 and 2 were waiting in a call of Horovod's")
+    assert lines[0].startswith("Rank 1 has returned, and ranks 0 and 2 were waiting in a Horovod call")
     assert "of `skips`: `hvd.allreduce(torch.ones(3))`)" in lines[1]
     assert lines[2] == "  rank 1 has returned"
 
@@ -207,8 +207,8 @@ def test_ranks_in_different_collectives_are_told_so(joined):
         hvd.allreduce(torch.ones(3))
 
     lines = failing(only_rank_0)
-    assert lines[0].startswith("Ranks 0, 1 and 2 were waiting in a call of Horovod's")
-    assert "and not all in the same" in lines[0]
+    assert lines[0].startswith("Ranks 0, 1 and 2 were waiting in a Horovod call")
+    assert "but not all in the same call" in lines[0]
     assert "`hvd.broadcast(torch.ones(3), root_rank=0)`" in lines[1] and "`hvd.allreduce(torch.ones(3))`" in lines[2]
     lines = failing(only_rank_0, timeout=2)  # before Horovod itself has noticed
     assert "`hvd.broadcast(torch.ones(3), root_rank=0)`" in lines[1] and "`hvd.allreduce(torch.ones(3))`" in lines[2]
@@ -229,7 +229,7 @@ def test_a_rank_that_raises_or_dies_is_the_cause(joined, how):
     lines = failing(breaks, how=how)
     cause = {"raises": "Rank 2 raised ZeroDivisionError", "dies": "Rank 2 died: its engine exited with status 3"}
     assert lines[0].startswith(cause[how])
-    assert lines[1].startswith("  rank 0 waited in a call of Horovod's") and "`hvd.allreduce" in lines[1]
+    assert lines[1].startswith("  rank 0 waited in a Horovod call") and "`hvd.allreduce" in lines[1]
 
 
 def test_different_shapes_are_refused_with_both(joined):
@@ -395,9 +395,9 @@ def test_a_rank_of_tensorflows_that_skips_or_dies_ends_the_others(with_tensorflo
         hvd.allreduce(tf.ones(3), name="second")
 
     lines = failing(breaks, how="skips")
-    assert lines[0].startswith("Rank 1 has returned, and rank 0 was waiting in a call of Horovod's")
+    assert lines[0].startswith("Rank 1 has returned, and rank 0 was waiting in a Horovod call")
     assert 'of `breaks`: `hvd.allreduce(tf.ones(3), name="second")`)' in lines[1]
     lines = failing(breaks, how="dies")
     assert lines[0].startswith("Rank 1 died: its engine exited with status 3")
-    assert lines[1].startswith("  rank 0 waited in a call of Horovod's")
+    assert lines[1].startswith("  rank 0 waited in a Horovod call")
     assert run(summed) == [1.0, 1.0]

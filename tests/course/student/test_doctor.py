@@ -18,7 +18,7 @@ def report():
 def nothing_installed(monkeypatch):
     monkeypatch.setattr(doctor, "ran", lambda *_: None)
     monkeypatch.setattr(doctor, "version", lambda _: None)
-    monkeypatch.setattr(doctor.horovod_build, "parts", list)
+    monkeypatch.setattr(doctor.installation, "find_parts", list)
 
 
 def test_it_starts_two_engines_and_says_in_how_many_seconds(report):
@@ -131,12 +131,12 @@ def test_a_program_that_fails_or_hangs_counts_as_absent(monkeypatch):
 
 
 def test_horovod_is_named_with_what_it_was_built_for_or_how_to_get_it(monkeypatch):
-    monkeypatch.setattr(doctor.horovod_build, "parts", lambda: ["torch", "tensorflow"])
+    monkeypatch.setattr(doctor.installation, "find_parts", lambda: ["torch", "tensorflow"])
     found = doctor.horovod()
     assert found.state == "works" and found.found.startswith("version 0.28.1 for PyTorch 2.")
     assert " and TensorFlow 2." in found.found
-    monkeypatch.setattr(doctor.horovod_build, "parts", list)
-    monkeypatch.setattr(doctor.horovod_build, "missing_tools", lambda: "g++ is missing here")
+    monkeypatch.setattr(doctor.installation, "find_parts", list)
+    monkeypatch.setattr(doctor.installation, "find_missing_tools", lambda: "g++ is missing here")
     found = doctor.horovod()
     assert found.state == "not needed yet" and found.found.endswith("lab 06 needs it")
     assert found.get == "make lab builds it from source; g++ is missing here"
