@@ -48,11 +48,11 @@ def pytest_runtest_makereport(item, call):
 @pytest.fixture(scope="session")
 def horovod():
     """Wait until Horovod is built, or build it; returns the frameworks that it supports, () where it cannot be built."""
-    from course.horovod import build
+    from course.horovod import installation, recipe
 
     output = subprocess.run([sys.executable, "-m", "course.horovod.build"], capture_output=True, text=True).stdout
-    parts = tuple(build.parts())
-    if len(parts) < len(build.PARTS) and os.environ.get("CI") == "true":
+    parts = tuple(installation.find_parts())
+    if len(parts) < len(recipe.PARTS) and os.environ.get("CI") == "true":
         pytest.fail(f"Horovod is installed for {parts} only: {output}")
     return parts
 
