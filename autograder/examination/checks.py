@@ -42,7 +42,7 @@ def run_check(source, kernel, seconds):
     except AssertionError as error:
         return str(error) or "a condition of the check does not hold."
     except TimeUp:
-        return f"your code did not finish within {seconds:g} seconds: is there a loop that never ends?"
+        return f"your code did not finish within {seconds:g} seconds. Look for a loop that never ends."
     except Endless:
         return f"the check could not finish within {seconds:g} seconds with the values from your code: {TOO_LARGE}"
     except NameError as error:

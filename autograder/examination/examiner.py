@@ -31,7 +31,7 @@ from autograder.labs import source
 from course.errors import Problem
 
 SECONDS = PATIENCE * examine.NOTEBOOK_SECONDS + 60  # of wall time for one hand-in, if all other limits fail
-CELL_SECONDS = examine.CELL_SECONDS + 30  # of the grader's CPU time for one cell, if a check heeds no signal
+EXTRA_SECONDS = 30  # of the grader's CPU time, beyond a cell's own limit, for a check that ignores signals
 MEMORY = 8 * 2**30  # bytes that the checks of one hand-in may take in their own process
 CHECK_ENDED = f"the check could not finish with the values from your code: {checks.TOO_LARGE}"
 PR_SET_PDEATHSIG = 1
@@ -40,9 +40,10 @@ _of_thread = threading.local()  # .examiner: the Examiner of this thread
 _open = weakref.WeakSet()
 
 
-def examine_apart(notebook, unsafe):
+def examine_apart(notebook, unsafe, cell_seconds=examine.CELL_SECONDS):
     """Examine a tidy `notebook` in a process of its own; the notebook is not changed.
 
+    unsafe: without a sandbox. cell_seconds: the time limit of one cell.
     Returns a record of plain values: cells (id -> outputs), remarks, unsafe, seconds, cpu_seconds, peak_memory (bytes).
     If the process dies or does not end, the record holds what it had reported until then. Raises Problem if no
     examination could be started.
@@ -55,7 +56,7 @@ def examine_apart(notebook, unsafe):
     ]
     while True:
         examiner = get_examiner()
-        report = examiner.examine(cells, unsafe, started + SECONDS)
+        report = examiner.examine(cells, unsafe, cell_seconds, started + SECONDS)
         left = [cell for cell in cells if cell.id not in report.outputs]
         is_final = report.result or report.problem or not examiner.is_alive()  # it is ended when time is up
         if is_final or not left or not source.is_check(left[0]):
@@ -118,10 +119,10 @@ class Examiner:
         """Whether the process runs."""
         return self.process.poll() is None
 
-    def examine(self, cells, unsafe, end):
+    def examine(self, cells, unsafe, cell_seconds, end):
         """Return the ExaminationReport on one hand-in; the examination is broken off at `end`, by time.monotonic()."""
         with contextlib.suppress(BrokenPipeError):
-            self.process.stdin.write(json.dumps([cells, unsafe]).encode() + b"\n")
+            self.process.stdin.write(json.dumps([cells, unsafe, cell_seconds]).encode() + b"\n")
             self.process.stdin.flush()
         report = ExaminationReport()
         while not report.ending:
@@ -160,20 +161,20 @@ def main():
     out = os.dup(1)
     os.dup2(2, 1)  # other prints do not disturb the reports
     for line in sys.stdin.buffer:
-        cells, unsafe = json.loads(line)
+        cells, unsafe, cell_seconds = json.loads(line)
         notebook = nbformat.from_dict({"cells": cells})
         if examine.uses_torch(notebook):
             importlib.import_module("torch")  # once, and for all that are forked later
         child = os.fork()
         if child == 0:
             with contextlib.suppress(BaseException):
-                examine_and_report(notebook, unsafe, out)
+                examine_and_report(notebook, unsafe, cell_seconds, out)
             os._exit(0)
         _, status = os.waitpid(child, 0)
         write_line(out, "ending", f"its process exited with status {os.waitstatus_to_exitcode(status)}")
 
 
-def examine_and_report(notebook, unsafe, out):
+def examine_and_report(notebook, unsafe, cell_seconds, out):
     """Examine a hand-in in this process, and report each cell as soon as it has run."""
     end_with_parent()
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -181,12 +182,12 @@ def examine_and_report(notebook, unsafe, out):
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, hard))
 
     def on_cell(cell):
-        signal.setitimer(signal.ITIMER_VIRTUAL, CELL_SECONDS)  # its signal ends the process
+        signal.setitimer(signal.ITIMER_VIRTUAL, cell_seconds + EXTRA_SECONDS)  # its signal ends the process
         write_line(out, "outputs", {cell.id: cell.outputs})
 
     try:
-        signal.setitimer(signal.ITIMER_VIRTUAL, CELL_SECONDS)
-        result = examine.examine(notebook, unsafe=unsafe, on_cell=on_cell)
+        signal.setitimer(signal.ITIMER_VIRTUAL, cell_seconds + EXTRA_SECONDS)
+        result = examine.examine(notebook, cell_seconds, unsafe, on_cell)
         write_line(out, "result", result)
     except Exception as error:  # not one of the student's
         write_line(out, "problem", f"{type(error).__name__}: {error}")

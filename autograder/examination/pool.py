@@ -10,22 +10,25 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
 from autograder.examination import examiner
 from autograder.examination.control_groups import ControlGroup
+from autograder.examination.examine import CELL_SECONDS
 from autograder.examination.examiner import examine_apart
 from course.errors import Problem
 
 
-def records(notebooks, unsafe, workers=None, profile=None):
+def records(notebooks, unsafe, workers=None, profile=None, cell_seconds=CELL_SECONDS):
     """Yield (key, record) for each of `notebooks`, a dict from key to tidy notebook, as soon as it is examined.
 
     In place of a record there is a Problem if the hand-in could not be examined. workers: the number of hand-ins to
     examine in parallel on this machine (default: number of cores). profile: that of a running ipyparallel cluster, on
-    whose engines they are examined instead.
+    whose engines they are examined instead. cell_seconds: the time limit of one cell.
     """
     if profile is not None:
-        yield from records_from_cluster(notebooks, unsafe, profile)
+        yield from records_from_cluster(notebooks, unsafe, profile, cell_seconds)
         return
     threads = ThreadPoolExecutor(workers or len(os.sched_getaffinity(0)))
-    futures = {threads.submit(examine_apart, notebook, unsafe): key for key, notebook in notebooks.items()}
+    futures = {
+        threads.submit(examine_apart, notebook, unsafe, cell_seconds): key for key, notebook in notebooks.items()
+    }
     try:
         yield from as_they_come(futures)
     finally:
@@ -35,7 +38,7 @@ def records(notebooks, unsafe, workers=None, profile=None):
         ControlGroup.remove_abandoned()
 
 
-def records_from_cluster(notebooks, unsafe, profile):
+def records_from_cluster(notebooks, unsafe, profile, cell_seconds):
     """Yield as `records` does, from the engines of the cluster that runs under this profile."""
     import ipyparallel
 
@@ -49,7 +52,9 @@ def records_from_cluster(notebooks, unsafe, profile):
     with client:
         client.wait_for_engines(1, timeout=60)
         view = client.load_balanced_view(retries=2)  # an engine may die
-        futures = {view.apply_async(examine_apart, notebook, unsafe): key for key, notebook in notebooks.items()}
+        futures = {
+            view.apply_async(examine_apart, notebook, unsafe, cell_seconds): key for key, notebook in notebooks.items()
+        }
         try:
             yield from as_they_come(futures)
         finally:

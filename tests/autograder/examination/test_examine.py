@@ -216,6 +216,12 @@ def test_only_cells_that_are_run_are_sent_to_the_examiner_and_the_notebook_stays
     assert all(cell.keys() == {"id", "cell_type", "source", "metadata"} for cell in sent[0])
 
 
+def test_the_limit_of_a_cell_reaches_the_examiners_process(mini):
+    notebook, _ = mini.graded(mini.hand_in(add="while True: pass"))
+    record = examine_apart(notebook, unsafe=False, cell_seconds=2)
+    assert record["remarks"] == ["add: stopped after 2 seconds."] and record["seconds"] < 100
+
+
 def test_a_notebook_travels_to_an_engine_as_an_object(mini):
     notebook, _ = mini.graded(mini.hand_in())
     arrived = pickle.loads(pickle.dumps(notebook))

@@ -135,7 +135,9 @@ assert run.trace.bytes_sent.tolist() == [0, 0] and len(run.trace.messages) == 0,
 @pytest.mark.parametrize("forgery", FORGED.values(), ids=FORGED)
 def test_a_message_that_was_never_sent_is_not_counted(forgery):
     with Kernel() as kernel:
-        setting = "from course.comm.recorder import Recorder\nfrom course.comm.trace import Trace\nreal = Trace.to_plain\n"
+        setting = (
+            "from course.comm.recorder import Recorder\nfrom course.comm.trace import Trace\nreal = Trace.to_plain\n"
+        )
         kernel.run(f"{setting}{forgery}\ndef idle(comm, x):\n    comm.barrier()\n    return x", 60)
         assert run_check(IDLE, kernel, 30) is None
 

@@ -222,9 +222,8 @@ FORGED = {
 
 @pytest.mark.parametrize("forgery", FORGED.values(), ids=FORGED)
 def test_a_forged_run_is_a_failed_check_and_nothing_more(kernel, hint, forgery):
-    setting = (
-        "import course.spmd\nfrom course.comm.trace import Trace\nreal, given = Trace.to_plain, dict(vars(course.spmd))\n"
-    )
+    setting = "import course.spmd\nfrom course.comm.trace import Trace\n"
+    setting += "real, given = Trace.to_plain, dict(vars(course.spmd))\n"
     kernel.run(setting + forgery, 10)
     check = RUN.format("ring") + "assert run.trace.bytes_sent[2] == 24"
     text = hint(check)
