@@ -25,7 +25,9 @@ from autograder.testing.board import ServedBoard, open_board
 from course import command
 
 LINE = re.compile(r"http://[\d.]+:\d+")
-in_a_sandbox = pytest.mark.skipif(bool(sandbox.why_unavailable()) and os.environ.get("CI") != "true", reason=sandbox.why_unavailable())
+in_a_sandbox = pytest.mark.skipif(
+    bool(sandbox.why_unavailable()) and os.environ.get("CI") != "true", reason=sandbox.why_unavailable()
+)
 
 
 class Running:
