@@ -1,4 +1,4 @@
-"""Engines as a notebook has them: real kernels, real engines, every way in which a kernel can end."""
+"""Engines in a notebook: real kernels, real engines, and every way in which a kernel can end."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ def kernel(tmp_path):
 
 @pytest.fixture(scope="module")
 def engines():
-    """Engines of this very process, as a plain script has them."""
+    """Engines of this process, as a plain script has them."""
     yield cluster.start(4)
     cluster.stop()
 
@@ -34,7 +34,7 @@ def test_four_engines_answer(engines):
     assert len(set(engines.apply_sync(os.getpid))) == 4
 
 
-def test_the_same_number_returns_the_engines_that_run(engines, capsys):
+def test_the_same_number_returns_the_running_engines(engines, capsys):
     engines["kept"] = 5
     assert cluster.start(4) is engines
     assert capsys.readouterr() == ("4 engines already running.\n", "")
@@ -66,7 +66,7 @@ def test_a_forked_child_has_no_engines_and_leaves_its_parents_alone(engines):
 
 
 def processes_of_engines():
-    """Supervisors below this process and what they started; other tests may have processes of their own."""
+    """The supervisors below this process and what they started; other tests may have other processes here."""
     below = psutil.Process().children(recursive=True)
     return [process for process in below if is_running(process) and "supervisor.py" in " ".join(process.cmdline())]
 
@@ -76,9 +76,9 @@ def test_another_number_restarts_the_engines_and_says_so_and_stop_ends_them(caps
     capsys.readouterr()
     before = processes_of_engines()
     one = cluster.start(1)
-    said, errors = capsys.readouterr()
-    assert said.startswith("1 engine ready in ")
-    assert said.endswith(" They replace 3 engines, whose variables are gone.\n")
+    output, errors = capsys.readouterr()
+    assert output.startswith("1 engine ready in ")
+    assert output.endswith(" They replace 3 engines, whose variables are gone.\n")
     assert not errors
     assert one.apply_sync(lambda: 1) == [1]
     assert not any(map(is_running, before))
@@ -92,7 +92,7 @@ def test_another_number_restarts_the_engines_and_says_so_and_stop_ends_them(caps
     assert not directory.exists()
 
 
-def test_engines_that_the_client_did_not_hear_of_in_time_are_known_all_the_same(monkeypatch):
+def test_engines_whose_announcement_the_client_missed_are_known_all_the_same(monkeypatch):
     from course.engines.ipyparallel_private import EnginesClient
 
     cluster.stop()
@@ -102,14 +102,14 @@ def test_engines_that_the_client_did_not_hear_of_in_time_are_known_all_the_same(
 
 
 @pytest.mark.parametrize("n", [0, -1, "four", 1000, 2.5, True, None])
-def test_a_number_that_makes_no_sense_is_refused_in_one_sentence(n):
+def test_an_invalid_number_is_refused_in_one_sentence(n):
     with pytest.raises(Problem, match=r"^cluster.start takes a whole number of engines from 1 to \d+, not .*\.$"):
         cluster.start(n)
 
 
-def test_what_a_process_that_failed_wrote_is_in_the_problem(monkeypatch):
+def test_the_output_of_a_process_that_failed_is_in_the_problem(monkeypatch):
     cluster.stop()
-    monkeypatch.setenv("PYTHONHOME", "nowhere")  # no Python program starts so
+    monkeypatch.setenv("PYTHONHOME", "nowhere")  # with which no Python program starts
     with pytest.raises(Problem, match=r"(?s)1 engine did not start: .*No module named 'encodings'"):
         cluster.start(1)
     assert cluster.running() is None
@@ -117,7 +117,7 @@ def test_what_a_process_that_failed_wrote_is_in_the_problem(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         (
             {"launcher": "slurm"},
@@ -128,10 +128,10 @@ def test_what_a_process_that_failed_wrote_is_in_the_problem(monkeypatch):
         ({"launcher": "mpi", "profile": "x"}, "cluster.start takes a launcher or a profile, not both: .*"),
     ],
 )
-def test_a_launcher_or_profile_that_makes_no_sense_is_refused_in_one_sentence(arguments, says):
-    for ask in (cluster.start, cluster.prepare):
-        with pytest.raises(Problem, match=f"^{says}$"):
-            ask(2, **arguments)
+def test_an_invalid_launcher_or_profile_is_refused_in_one_sentence(arguments, message):
+    for function in (cluster.start, cluster.prepare):
+        with pytest.raises(Problem, match=f"^{message}$"):
+            function(2, **arguments)
 
 
 @pytest.mark.parametrize(("given", "seen"), [(None, ["0", "1", "0"]), ("3,5", ["3", "5", "3"])])
@@ -176,7 +176,7 @@ def test_a_profile_starts_its_own_engines_as_an_instructor_set_them_up(tmp_path,
     assert not list(profile.rglob("*client.json"))
 
 
-def test_engines_that_were_prepared_are_what_start_returns_and_prepare_says_nothing(capsys):
+def test_start_returns_engines_that_were_prepared_and_prepare_prints_nothing(capsys):
     cluster.stop()
     capsys.readouterr()
     cluster.prepare(2)
@@ -186,29 +186,29 @@ def test_engines_that_were_prepared_are_what_start_returns_and_prepare_says_noth
     assert cluster.start(2) is ahead
     assert capsys.readouterr().out.startswith("2 engines ready in 0.")
     ahead["kept"] = 5
-    cluster.prepare(3)  # never ends engines that a cell has seen
+    cluster.prepare(3)  # never ends engines that a cell uses
     assert cluster.start(2)["kept"] == [5, 5]
     assert "already running" in capsys.readouterr().out
 
 
-def test_start_waits_for_what_is_being_prepared_and_takes_no_other_number(capsys):
+def test_start_waits_for_engines_that_are_being_prepared_unless_their_number_differs(capsys):
     cluster.stop()
     cluster.prepare(3)
-    wait_until(processes_of_engines, "nothing was prepared")
+    wait_until(processes_of_engines, "no engines are being prepared")
     ahead = processes_of_engines()
     capsys.readouterr()
     assert len(cluster.start(2)) == 2
-    said = capsys.readouterr().out
-    assert said.startswith("2 engines ready in ")
-    assert "They replace" not in said  # no cell has used those
+    output = capsys.readouterr().out
+    assert output.startswith("2 engines ready in ")
+    assert "They replace" not in output  # no cell has used those
     assert not any(map(is_running, ahead))
     assert cluster.running().apply_sync(lambda: 1) == [1, 1]
     cluster.stop()
 
 
-def test_an_error_while_preparing_is_said_by_start_and_an_interrupt_while_waiting_breaks_nothing(monkeypatch, capsys):
+def test_start_reports_an_error_while_preparing_and_an_interrupt_while_waiting_breaks_nothing(monkeypatch, capsys):
     with monkeypatch.context() as broken:
-        broken.setenv("PYTHONHOME", "nowhere")  # no Python program starts so
+        broken.setenv("PYTHONHOME", "nowhere")  # with which no Python program starts
         cluster.prepare(2)
         assert cluster.running() is None
         with pytest.raises(Problem, match="2 engines did not start"):
@@ -227,8 +227,8 @@ def test_a_notebook_shows_one_line_and_px_works_and_a_problem_has_no_traceback(k
     assert kind == "stdout"
     assert line.startswith("2 engines ready in ")
     assert line.count("\n") == 1
-    shown = kernel.run("%%px\nprint('hello from', 3 * 4)")
-    assert sorted(text for _, text in shown) == [f"[stdout:{rank}] hello from 12\n" for rank in range(2)]
+    output = kernel.run("%%px\nprint('hello from', 3 * 4)")
+    assert sorted(text for _, text in output) == [f"[stdout:{rank}] hello from 12\n" for rank in range(2)]
     ((kind, text),) = kernel.run("cluster.start('four')")
     assert text.startswith("cluster.start takes a whole number")
     assert "\n" not in text
@@ -283,18 +283,18 @@ def test_nothing_is_left_after_a_restart_and_after_the_shutdown_of_a_busy_notebo
     assert not list(tmp_path.rglob("*cluster*"))
 
 
-def test_nothing_is_left_after_the_supervisor_is_killed_and_engines_start_anew(kernel):
+def test_nothing_is_left_after_the_supervisor_is_killed_and_new_engines_start(kernel):
     kernel.start_engines()
     kernel.make_busy()
     processes = kernel.all_processes()
     kernel.supervisor().kill()
     assert_nothing_is_left(processes, kernel)
-    shown = kernel.run("engines = cluster.start(2)")
-    assert len(shown) == 1, shown
-    assert "The previous engines had failed." in shown[0][1]
+    output = kernel.run("engines = cluster.start(2)")
+    assert len(output) == 1, output
+    assert "The previous engines had failed." in output[0][1]
 
 
-def test_what_a_supervisor_left_that_was_killed_with_its_kernel_is_removed_by_the_next(kernel, tmp_path):
+def test_the_files_of_a_supervisor_killed_with_its_kernel_are_removed_by_the_next_one(kernel, tmp_path):
     kernel.start_engines()
     processes = kernel.all_processes()
     supervisor = kernel.supervisor()

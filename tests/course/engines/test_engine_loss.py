@@ -1,4 +1,4 @@
-"""Engines that die, hang or do not listen: one sentence says so, and the engines are there for the next call."""
+"""Engines that crash, hang or ignore signals: one sentence says so, and the engines are ready for the next call."""
 
 import contextlib
 import ctypes
@@ -35,8 +35,8 @@ def four():
 
 @pytest.fixture
 def engines(four):
-    """Four engines, each with its number as `me`, and nothing to report."""
-    if four._calls:  # a test that failed
+    """Four engines, each with its number as `me`, and no losses to report."""
+    if four._calls:  # after a test that failed
         four.restart(range(4))
     four.wait_until_ready()
     four.take_losses()
@@ -46,7 +46,7 @@ def engines(four):
 
 
 def dies(rank, how):
-    """What a rank does that dies, and the others, which wait for it for ever."""
+    """A function with which one rank dies by `how()`, while the others wait for it forever."""
 
     def run():
         if get_ipython().kernel.engine_id == rank:
@@ -57,14 +57,14 @@ def dies(rank, how):
 
 
 def deaf():
-    """A loop that listens to nobody."""
+    """Loop, and ignore every interrupt."""
     while True:
         with contextlib.suppress(BaseException):
             time.sleep(1)
 
 
 def blocked_in_c():
-    """No signal ends this wait, and it keeps Python's lock meanwhile."""
+    """Wait forever while holding Python's lock; no signal ends this."""
     lock = ctypes.create_string_buffer(64)
     ctypes.PyDLL(None).pthread_mutex_lock(lock)
     ctypes.PyDLL(None).pthread_mutex_lock(lock)
@@ -75,8 +75,8 @@ def paused():
         ctypes.CDLL(None).pause()
 
 
-def known():
-    """What an engine has as `me`."""
+def read_me():
+    """Return the variable `me` of an engine, or None."""
     return get_ipython().user_ns.get("me")
 
 
@@ -89,21 +89,21 @@ def answers(engines):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_call_during_which_an_engine_dies_ends_with_one_sentence_and_the_engine_is_back(engines, way):
-    how, said, _ = WAYS[way]
+def test_a_call_during_which_an_engine_dies_stops_with_one_report_and_the_engine_is_back(engines, way):
+    how, ending, _ = WAYS[way]
     before = engines.apply_sync(os.getpid)
     with pytest.raises(Problem) as problem:
         engines.apply_sync(dies(2, how))
-    assert str(problem.value) == f"The call stopped: engine 2 {said}. It has been restarted; its variables are gone."
+    assert str(problem.value) == f"The call stopped: engine 2 {ending}. It has been restarted; its variables are gone."
     after = engines.apply_sync(os.getpid)
     assert [old == new for old, new in zip(before, after, strict=True)] == [True, True, False, True]
-    assert engines.apply_sync(known) == [0, 1, None, 3]
+    assert engines.apply_sync(read_me) == [0, 1, None, 3]
     assert engines.take_losses() == []
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_those_who_keep_their_hands_off_get_the_losses_and_nobody_is_interrupted(engines, way):
-    how, said, status = WAYS[way]
+def test_with_hands_off_the_caller_gets_the_losses_and_no_engine_is_interrupted(engines, way):
+    how, ending, status = WAYS[way]
     with engines.hands_off():
         result = engines.apply_async(dies(1, how))
         wait_until(lambda: result._children[1].done(), "the dead engine's part does not end")
@@ -111,7 +111,7 @@ def test_those_who_keep_their_hands_off_get_the_losses_and_nobody_is_interrupted
         time.sleep(0.5)  # long enough for an interrupt
         assert not any(child.done() for child in result._children[:1] + result._children[2:])
         (loss,) = engines.take_losses()
-        assert (loss.rank, loss.status, loss.text) == (1, status, f"Engine 1 {said}.")
+        assert (loss.rank, loss.status, loss.text) == (1, status, f"Engine 1 {ending}.")
         assert engines.take_losses() == []
         engines.interrupt([0, 2, 3])
     wait_until(result.done, "an interrupt does not arrive")
@@ -128,7 +128,7 @@ def test_those_who_keep_their_hands_off_get_the_losses_and_nobody_is_interrupted
     ],
     ids=["map", "execute", "push", "pull"],
 )
-def test_every_kind_of_call_says_it(engines, call):
+def test_every_kind_of_call_reports_a_loss(engines, call):
     with pytest.raises(
         Problem, match=r"exited with status 3\. (It has|They have) been restarted; (its|their) variables"
     ):
@@ -152,19 +152,19 @@ def test_an_engine_may_die_twice_and_all_may_die_at_once(engines):
     assert answers(engines)
 
 
-def test_an_engine_that_died_while_idle_is_said_in_one_line_at_the_next_call(engines, capsys):
+def test_an_engine_that_died_while_idle_is_reported_in_one_line_at_the_next_call(engines, capsys):
     os.kill(engines.apply_sync(os.getpid)[3], signal.SIGKILL)
     wait_until(lambda: engines._losses, "the loss is not noticed")
     assert engines.apply_sync(lambda: 1) == [1] * 4
-    said = (
+    report = (
         "Since the last call: engine 3 was killed (SIGKILL: out of memory, or killed by hand). It has been restarted;"
     )
-    assert capsys.readouterr().out == f"{said} its variables are gone.\n"
+    assert capsys.readouterr().out == f"{report} its variables are gone.\n"
     assert engines.apply_sync(lambda: 1) == [1] * 4
     assert capsys.readouterr().out == ""
 
 
-def test_those_that_do_not_heed_the_interrupt_after_a_loss_are_replaced_too(engines):
+def test_engines_that_ignore_the_interrupt_after_a_loss_are_replaced_too(engines):
     def run():
         if get_ipython().kernel.engine_id == 1:
             time.sleep(0.5)
@@ -177,7 +177,7 @@ def test_those_that_do_not_heed_the_interrupt_after_a_loss_are_replaced_too(engi
         "The call stopped: engine 1 exited with status 3 and engine 3 did not respond to the interrupt and was killed."
         " They have been restarted; their variables are gone."
     )
-    assert engines.apply_sync(known) == [0, None, 2, None]
+    assert engines.apply_sync(read_me) == [0, None, 2, None]
 
 
 @pytest.mark.parametrize("what", [deaf, blocked_in_c, paused])
@@ -220,12 +220,14 @@ def test_an_engine_that_is_interrupted_at_any_moment_still_answers(engines):
     assert engines.take_losses() == []
 
 
-def test_restart_replaces_the_ranks_that_are_named_and_counts_as_no_loss(engines):
+def test_restart_replaces_the_given_ranks_and_counts_as_no_loss(engines):
     before = engines.apply_sync(os.getpid)
     busy = engines.apply_async(deaf)
     engines.restart([0, 2])
     after = engines.apply_async(os.getpid)
-    wait_until(lambda: busy._children[0].done() and busy._children[2].done(), "what was asked of them does not end")
+    wait_until(
+        lambda: busy._children[0].done() and busy._children[2].done(), "the calls of the restarted ranks do not end"
+    )
     engines.restart([1, 3])
     assert engines.take_losses() == []
     assert set(before).isdisjoint(engines.apply_sync(os.getpid))
@@ -233,7 +235,7 @@ def test_restart_replaces_the_ranks_that_are_named_and_counts_as_no_loss(engines
 
 
 @pytest.mark.parametrize("what", [deaf, blocked_in_c])
-def test_the_stack_of_an_engine_can_be_seen_whatever_it_is_blocked_in(engines, what):
+def test_the_stack_of_an_engine_can_be_read_whatever_blocks_it(engines, what):
     result = engines.apply_async(what)
     for rank in (1, 2):
         wait_until(lambda: what.__name__ in [name for *_, name in engines.read_stack(rank)], "not in the stack")  # noqa: B023
@@ -244,7 +246,7 @@ def test_the_stack_of_an_engine_can_be_seen_whatever_it_is_blocked_in(engines, w
     assert result.done()
 
 
-def test_a_stack_is_taken_only_when_all_of_it_is_written(engines):
+def test_a_stack_is_read_only_when_all_of_it_is_written(engines):
     result = engines.apply_async(blocked_in_c)
     whole = engines.read_stack(0)
     text = (engines.directory / "stack-0").read_text()
@@ -257,7 +259,7 @@ def test_a_stack_is_taken_only_when_all_of_it_is_written(engines):
     assert result.done()
 
 
-def test_an_engine_that_cannot_start_again_is_given_up_and_said(engines):
+def test_an_engine_that_cannot_start_again_is_given_up_and_reported(engines):
     connection = engines.directory / "profile" / "security" / "ipcontroller-engine.json"
     kept = connection.read_text()
     connection.write_text("not JSON")
@@ -272,7 +274,7 @@ def test_an_engine_that_cannot_start_again_is_given_up_and_said(engines):
         connection.write_text(kept)
 
 
-def test_engines_that_could_not_be_brought_back_are_started_anew(capsys):
+def test_engines_of_a_set_that_failed_are_replaced_by_start(capsys):
     assert answers(cluster.start(4))
     assert "The previous engines had failed." in capsys.readouterr().out
 
@@ -285,15 +287,15 @@ def test_the_last_of_eight_may_die():
     cluster.stop()
 
 
-def test_px_ends_with_the_same_sentence_and_without_a_traceback(tmp_path):
+def test_px_stops_with_the_same_report_and_without_a_traceback(tmp_path):
     kernel = Kernel(tmp_path)
     try:
         kernel.start_engines(3)
         dead = kernel.all_processes()
-        shown = kernel.run(
+        output = kernel.run(
             "%%px\nimport os\nif get_ipython().kernel.engine_id == 1: os._exit(4)\nprint('here')\nwhile True: pass"
         )
-        assert sorted(shown) == [
+        assert sorted(output) == [
             ("display_data", "[stdout:0] here\n"),
             ("display_data", "[stdout:2] here\n"),
             (

@@ -70,10 +70,10 @@ def test_random_numbers_differ_between_engines_also_after_one_is_replaced(engine
 
 def test_engines_share_the_memory_of_what_they_import(engines):
     private = engines.apply_sync(lambda: __import__("psutil").Process().memory_full_info().uss / 2**20)
-    assert max(private) < 100  # 160 and more where each imports torch itself
+    assert max(private) < 100  # 160 and more if each imports torch itself
 
 
-def test_an_engine_imports_from_the_notebooks_folder_and_knows_nothing_of_the_course(tmp_path, monkeypatch):
+def test_an_engine_imports_from_the_notebooks_folder_and_has_not_imported_the_course(tmp_path, monkeypatch):
     (tmp_path / "theirs.py").write_text("value = 17\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FROM_THE_NOTEBOOK", "yes")
@@ -107,7 +107,7 @@ def test_where_the_prefork_process_ends_engines_are_started_as_programs(capsys):
 
 
 @pytest.mark.parametrize("torch", ["raise ImportError", "import os; os._exit(1)"], ids=["missing", "crashing"])
-def test_an_environment_whose_torch_is_missing_or_crashes_has_engines_all_the_same(tmp_path, monkeypatch, torch):
+def test_engines_start_even_if_torch_is_missing_or_crashes(tmp_path, monkeypatch, torch):
     (tmp_path / "torch.py").write_text(torch)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     cluster.stop()

@@ -19,7 +19,7 @@ from course.horovod import installation, patching, recipe, steps, wheel
 @pytest.fixture
 def run(tmp_path):
     """A function that starts the builder where no Horovod is installed and nothing is in the cache."""
-    other = tmp_path / "packages" / "horovod-0.dist-info"  # found first
+    other = tmp_path / "packages" / "horovod-0.dist-info"  # Python finds this one first
     other.mkdir(parents=True)
     (other / "METADATA").write_text("Metadata-Version: 2.1\nName: horovod\nVersion: 0\n")
     started = []
@@ -66,15 +66,15 @@ def test_a_cache_that_cannot_be_written_is_reported_too(run, tmp_path):
 
 def test_an_interrupted_build_leaves_nothing_and_no_process(run, folder):
     process = run()
-    wait_until((folder / "build.log").exists, "no build begins")
-    wait_until(psutil.Process(process.pid).children, "it starts nothing")
+    wait_until((folder / "build.log").exists, "no build starts")
+    wait_until(psutil.Process(process.pid).children, "the build starts no program")
     children = psutil.Process(process.pid).children(recursive=True)
     process.send_signal(signal.SIGINT)
     output = process.communicate(timeout=60)[0].decode()
     assert process.returncode == 130
     assert output.endswith("Horovod: the build was stopped. The next `make lab` starts it again.\n")
     assert {path.name for path in folder.iterdir()} == {"build.log", "lock"}
-    wait_until(lambda: not any(map(is_running, children)), "something goes on")
+    wait_until(lambda: not any(map(is_running, children)), "a program of the build is still running")
 
 
 def test_a_second_build_waits_for_the_first(run, folder):
@@ -95,7 +95,7 @@ def test_a_build_without_a_network_says_so_and_names_its_log(run, folder):
     assert {path.name for path in folder.iterdir()} == {"build.log", "lock"}
 
 
-def test_what_is_in_the_cache_is_installed_and_not_built(monkeypatch, tmp_path):
+def test_a_wheel_in_the_cache_is_installed_and_not_built(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(builder, "find_parts", list)
     monkeypatch.setattr(builder, "find_missing_tools", lambda: "a compiler is missing")
@@ -108,7 +108,7 @@ def test_what_is_in_the_cache_is_installed_and_not_built(monkeypatch, tmp_path):
     assert installed == [(cached, ["torch", "tensorflow"])]
 
 
-def test_a_wheel_is_named_after_all_that_it_was_built_for(monkeypatch):
+def test_a_wheel_is_named_after_everything_it_was_built_for(monkeypatch):
     versions = {"torch": "2.13.0+cpu", "tensorflow": "2.21.0"}
     monkeypatch.setattr(installation, "find_version", versions.get)
     both = ["torch", "tensorflow"]
@@ -144,7 +144,7 @@ def test_a_wheel_has_another_name_after_a_change_of_a_patch_but_not_of_its_reaso
 
 @pytest.fixture
 def source(tmp_path):
-    """(a source of one module and its licence, what was compiled from it for torch)."""
+    """(a source folder with one module and its licence, the folder of what was compiled from it for torch)."""
     source, libraries = tmp_path / "source", tmp_path / "libraries"
     library = libraries / "horovod" / (recipe.PARTS["torch"][2] + sysconfig.get_config_var("EXT_SUFFIX"))
     for path, content in [
@@ -168,7 +168,7 @@ def test_a_wheel_can_be_installed(source, tmp_path):
     assert [path.read_text() for path in there.glob("horovod/torch/mpi_lib_v2*")] == ["machine code"]
 
 
-def test_a_wheel_that_is_not_whole_has_no_wheels_name(source, tmp_path, monkeypatch):
+def test_a_wheel_that_is_cut_off_has_no_wheels_name(source, tmp_path, monkeypatch):
     def fail(*_):
         raise OSError("No space left on device")
 
@@ -190,7 +190,7 @@ def test_a_step_shows_its_progress_and_a_failed_one_names_its_log(tmp_path, monk
     assert (tmp_path / "log").read_text().endswith("what is wrong\n")
 
 
-def test_after_an_interrupt_nothing_that_a_step_has_started_runs(tmp_path):
+def test_after_an_interrupt_nothing_that_a_step_started_is_running(tmp_path):
     build_steps = steps.Steps(tmp_path / "log", tmp_path)
     signal.setitimer(signal.ITIMER_REAL, 1)
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
