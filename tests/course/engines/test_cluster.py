@@ -9,7 +9,7 @@ import psutil
 import pytest
 from IPython import get_ipython
 
-from autograder.testing.kernels import PATIENCE, Kernel, assert_nothing_is_left, is_running, spin, wait_until
+from autograder.testing.kernels import PATIENCE, NotebookKernel, assert_nothing_is_left, is_running, spin, wait_until
 from course import cluster
 from course.engines.supervision import SupervisorClient
 from course.errors import Problem
@@ -17,7 +17,7 @@ from course.errors import Problem
 
 @pytest.fixture
 def kernel(tmp_path):
-    kernel = Kernel(tmp_path)
+    kernel = NotebookKernel(tmp_path)
     yield kernel
     kernel.close()
 
@@ -304,7 +304,7 @@ def test_the_files_of_a_supervisor_killed_with_its_kernel_are_removed_by_the_nex
     wait_until(lambda: not any(map(is_running, processes)), "processes are left")
     (left,) = kernel.temporary.glob("course-*")
     os.utime(left, (0, 0))
-    other = Kernel(tmp_path / "other", temporary=kernel.temporary)
+    other = NotebookKernel(tmp_path / "other", temporary=kernel.temporary)
     try:
         other.start_engines()
         (used,) = kernel.temporary.glob("course-*")
@@ -328,7 +328,7 @@ def test_a_forked_child_that_outlives_the_kernel_does_not_keep_engines_alive(ker
 
 
 def test_two_notebooks_do_not_disturb_each_other(kernel, tmp_path):
-    other = Kernel(tmp_path / "other")
+    other = NotebookKernel(tmp_path / "other")
     try:
         kernel.start_engines()
         other.start_engines()

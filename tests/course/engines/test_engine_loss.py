@@ -10,7 +10,7 @@ import time
 import pytest
 from IPython import get_ipython
 
-from autograder.testing.kernels import PATIENCE, Kernel, is_running, spin, wait_until
+from autograder.testing.kernels import PATIENCE, NotebookKernel, is_running, spin, wait_until
 from course import cluster
 from course.engines.stacks import parse_main_stack
 from course.errors import Interrupted, Problem
@@ -288,7 +288,7 @@ def test_the_last_of_eight_may_die():
 
 
 def test_px_stops_with_the_same_report_and_without_a_traceback(tmp_path):
-    kernel = Kernel(tmp_path)
+    kernel = NotebookKernel(tmp_path)
     try:
         kernel.start_engines(3)
         dead = kernel.all_processes()

@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 
-from autograder.testing.kernels import Kernel, assert_nothing_is_left, wait_until
+from autograder.testing.kernels import NotebookKernel, assert_nothing_is_left, wait_until
 from course import cluster
 from course.errors import Problem
 from course.spmd import spmd
@@ -114,7 +114,7 @@ def test_ranks_that_cannot_be_brought_back_end_the_call_and_it_says_why(ranks, m
 
 @pytest.mark.parametrize("who", ["kernel", "supervisor"])
 def test_nothing_is_left_of_ranks_after_a_kill(tmp_path, who):
-    kernel = Kernel(tmp_path)
+    kernel = NotebookKernel(tmp_path)
     try:
         kernel.run("from course import cluster\nengines = cluster.start(2, launcher='mpi')")
         kernel.make_busy()

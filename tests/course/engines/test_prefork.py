@@ -6,7 +6,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from autograder.testing.kernels import Kernel, assert_nothing_is_left, prefork_process, wait_until
+from autograder.testing.kernels import NotebookKernel, assert_nothing_is_left, prefork_process, wait_until
 from course import cluster
 
 
@@ -118,7 +118,7 @@ def test_engines_start_even_if_torch_is_missing_or_crashes(tmp_path, monkeypatch
 
 
 def test_nothing_is_left_when_the_prefork_process_is_killed_and_then_the_kernel(tmp_path):
-    kernel = Kernel(tmp_path)
+    kernel = NotebookKernel(tmp_path)
     try:
         kernel.start_engines()
         processes = kernel.all_processes()
