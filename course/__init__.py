@@ -1,12 +1,12 @@
-"""What a lab imports: engines, data, plots, the hand-in button. `%load_ext course` makes checks speak in hints.
+"""What a lab imports: engines, data, plots, the hand-in button. `%load_ext course` makes check cells show hints.
 
-Labs import short names (`from course import cluster, data, plots, horovod, board`), whatever room a module lies in:
-`PUBLIC` says where. A module is imported when it is first asked for, so `import course` costs nothing.
+Labs import short names (`from course import cluster, data, plots, horovod, board`). `PUBLIC` names the module behind
+each short name that is not a file of this folder. A module is imported on first use, so `import course` costs nothing.
 """
 
 import importlib
 
-PUBLIC = {  # short name in labs -> its module, where that lies in a room
+PUBLIC = {  # short name in labs -> module
     "board": "course.competition.client",
     "doctor": "course.student.doctor",
     "hand_in": "course.student.hand_in",
@@ -17,17 +17,17 @@ PUBLIC = {  # short name in labs -> its module, where that lies in a room
 
 
 def __getattr__(name):
-    """The module behind a short name; called by Python for what `course` does not have as a file of that name."""
+    """Import the module behind a short name; Python calls this if `course` has no file of that name."""
     if name not in PUBLIC:
         raise AttributeError(f"module 'course' has no attribute {name!r}")
     return importlib.import_module(PUBLIC[name])
 
 
 def load_ipython_extension(shell):
-    """`%load_ext course`: from now on a check cell shows its hint, see course/student/notebook.py.
+    """`%load_ext course`: from now on check cells show their hints, see course/student/notebook.py.
 
-    NumPy, imported after this, computes with one thread: the matrices of a lab are small, and on a busy machine threads
-    that wait for each other made training five times as slow.
+    NumPy, if it is imported after this, computes with one thread: the matrices of a lab are small, and on a busy
+    machine threads that wait for each other made training five times slower.
     """
     import os
 
@@ -38,7 +38,7 @@ def load_ipython_extension(shell):
 
 
 def unload_ipython_extension(shell):
-    """`%unload_ext course`: check cells behave like any other cell again."""
+    """`%unload_ext course`: check cells behave like all other cells again."""
     from course.student import notebook
 
     notebook.unload(shell)

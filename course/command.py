@@ -1,7 +1,7 @@
-"""The command `course`: one subcommand an entry point in the group `course.commands`.
+"""The command `course`: one subcommand per entry point in the group `course.commands`.
 
-A subcommand is a module. Its docstring's first line is its help, `add_arguments(parser)` declares what it takes,
-`run(args)` does the work and returns an exit status or None. It raises `Problem` for whatever a person can mend.
+A subcommand is a module. The first line of its docstring is its help, `add_arguments(parser)` declares its arguments,
+and `run(args)` does the work and returns an exit status or None. It raises `Problem` for whatever the user can fix.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from course.errors import Problem
 
 def main(argv=None):
     """Run one subcommand; returns the exit status (1 for a problem, 130 after Ctrl-C)."""
-    parser = argparse.ArgumentParser(prog="course", description="The course's one command.")
+    parser = argparse.ArgumentParser(prog="course", description="Work through the course, and grade it.")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     argv = sys.argv[1:] if argv is None else argv
     for name, module in subcommands(argv[0] if argv else None).items():
@@ -35,17 +35,18 @@ def main(argv=None):
 
 
 def subcommands(wanted=None):
-    """Name -> module: of the `wanted` one alone, since some take seconds to import, or of all where there is none such.
+    """Name -> module of each subcommand, or of the `wanted` one alone, because some take seconds to import.
 
-    What students receive has no `autograder`, so its commands are absent there.
+    If the name is unknown, all are returned, for the error message. Students receive no `autograder`, and so none of
+    its commands.
     """
-    entries = available()
-    named = [entry for entry in entries if entry.name == wanted]
-    return {entry.name: importlib.import_module(entry.module) for entry in named or entries}
+    entries = list_available()
+    matches = [entry for entry in entries if entry.name == wanted]
+    return {entry.name: importlib.import_module(entry.module) for entry in matches or entries}
 
 
-def available():
-    """The entry points of all subcommands that can be imported here, by name."""
+def list_available():
+    """The entry points of all subcommands that can be imported here, in the order of their names."""
     return [
         entry
         for entry in sorted(entry_points(group="course.commands"))

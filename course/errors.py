@@ -2,15 +2,16 @@
 
 
 class Problem(Exception):
-    """What is wrong and what to do about it, in one sentence; shown without a traceback."""
+    """The message says in one sentence what is wrong and what to do about it; it is shown without a traceback."""
 
     def _render_traceback_(self):
-        """What a notebook shows in place of a traceback (IPython asks for this by name)."""
+        """The lines that a notebook shows instead of a traceback; IPython calls this method by name."""
         return [str(self)]
 
 
 class Interrupted(KeyboardInterrupt):
-    """The interrupt button was pressed; what became of what ran, in one sentence."""
+    """The interrupt button was pressed; the message says in one sentence what happened to the running work."""
 
     def _render_traceback_(self):
+        """The lines that a notebook shows instead of a traceback, as in `Problem`."""
         return [str(self)]

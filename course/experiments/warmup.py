@@ -1,9 +1,9 @@
 """The experiment of the lab on large mini-batches: networks of several seeds, trained together in one computation.
 
-The course's 5,000 MNIST digits, 4,096 of them to train and 904 held out, standardized; 784-64-64-10 with ReLU; SGD with
-momentum and weight decay. Goyal et al. (2017, arXiv:1706.02677) trained ResNet-50 on ImageNet; this setting behaves
-like theirs, with a first phase in which a large learning rate does harm, since the weights begin at twice He's standard
-deviation. It was chosen on seeds 0 to 4. NumPy alone; nothing outside is touched.
+The data are the course's 5,000 MNIST digits, standardized: 4,096 for training, 904 held out. The networks are
+784-64-64-10 with ReLU, trained by SGD with momentum and weight decay. Goyal et al. (2017, arXiv:1706.02677) trained
+ResNet-50 on ImageNet. This setting behaves like theirs: a large learning rate does harm at first, because the weights
+begin at twice He's standard deviation. It was chosen on seeds 0 to 4. Computes with NumPy and touches no file.
 """
 
 import contextlib
@@ -15,29 +15,29 @@ import numpy as np
 
 from course import data
 
-N = 8  # samples a worker
+N = 8  # samples per worker
 K = 32  # workers
 ETA = 0.2 / K  # learning rate of one worker's mini-batch
 EPOCHS = 30
 WARM = 10  # epochs of warm-up
 DROPS = (15, 24)  # epochs after which the learning rate is divided by 10
-TRAINED = 4096  # digits to train on
+TRAINED = 4096  # digits for training
 MOMENTUM = 0.9
 DECAY = 1e-4  # weight decay
 SIZES = (784, 64, 64, 10)
 SPREAD = 2.0  # of the initial weights, in He's standard deviations
 
 
-def train(rates, batch, seeds, told=None):
-    """Train a network for each seed, and look at its errors after each epoch.
+def train(rates, batch, seeds, report=None):
+    """Train one network per seed, and measure its errors after each epoch.
 
-    rates: the learning rate of each iteration, float, shape (EPOCHS * (TRAINED // batch),); fewer train for fewer
-        epochs. batch: samples an iteration, all workers' together; divides TRAINED.
-    seeds: whole numbers. A seed gives the initial weights and the order in every epoch, whatever `batch` and `rates`.
-    told: called after each epoch with the two errors up to there.
-    Returns two arrays of float64, shape (seeds, epochs), in percent: the training error, over the epoch's own samples
-    as they were met, and the held-out error. A network whose numbers overflow stays at chance.
-    Raises ValueError where `batch` or `rates` do not fit.
+    rates: the learning rate of each iteration, float, shape (EPOCHS * (TRAINED // batch),); a shorter array trains for
+        fewer epochs. batch: samples per iteration, of all workers together; divides TRAINED.
+    seeds: whole numbers. A seed sets the initial weights and the order in each epoch, whatever `batch` and `rates`.
+    report: called after each epoch with the two errors of all epochs so far.
+    Returns two arrays of float64, shape (seeds, epochs), in percent: the training error, of each sample at the time
+    when it was used, and the held-out error. A network whose numbers overflow stays at chance.
+    Raises ValueError if `batch` or `rates` do not fit.
     """
     steps = TRAINED // batch
     if steps * batch != TRAINED or len(rates) % steps:
@@ -58,16 +58,16 @@ def train(rates, batch, seeds, told=None):
                 nets.step(rates[epoch * steps + step])
             training.append(100 * wrong / TRAINED)
             held_out.append(100 * np.mean(nets.outputs(X_held)[-1].argmax(axis=-1) != y_held, axis=-1))
-            if told:
-                told(np.array(training).T, np.array(held_out).T)
+            if report:
+                report(np.array(training).T, np.array(held_out).T)
     return np.array(training).T, np.array(held_out).T
 
 
 class Networks:
-    """A network for each seed, in arrays whose first axis is the seed.
+    """One network per seed, in arrays whose first axis is the seed.
 
-    theta, grad, velocity: float32, shape (seeds, parameters). layers, grads: views of the first two, a pair of weights
-    and biases a layer.
+    theta, grad, velocity: float32, shape (seeds, parameters). layers, grads: views of theta and grad, with one pair of
+    weights and biases per layer.
     """
 
     def __init__(self, seeds):
@@ -81,7 +81,7 @@ class Networks:
                 weights[own] = SPREAD * np.sqrt(2 / weights.shape[1]) * rng.standard_normal(weights.shape[1:])
 
     def outputs(self, X):
-        """What each layer gives for X, X first; X of shape (samples, 784), or (seeds, samples, 784)."""
+        """X and the output of each layer, a list; X has the shape (samples, 784) or (seeds, samples, 784)."""
         outputs = [X]
         for weights, biases in self.layers:
             if len(outputs) > 1:
@@ -90,7 +90,7 @@ class Networks:
         return outputs
 
     def gradient(self, X, y):
-        """Leave the gradient of the average cross-entropy loss in `grad`; returns how many samples a seed were wrong.
+        """Write the gradient of the average cross-entropy loss to `grad`; returns the number of wrong samples per seed.
 
         X: float32, shape (seeds, n, 784). y: the digits, shape (seeds, n).
         """
@@ -111,7 +111,7 @@ class Networks:
         return wrong
 
     def step(self, eta):
-        """A step with momentum, equation 9 of the paper: the learning rate stands outside of the velocity."""
+        """Take a step with momentum, equation 9 of the paper: the learning rate is not part of the velocity."""
         self.grad += np.float32(DECAY) * self.theta
         self.velocity *= np.float32(MOMENTUM)
         self.velocity += self.grad
@@ -119,7 +119,7 @@ class Networks:
 
 
 def _layers(flat, shapes):
-    """Views of `flat`, shape (seeds, parameters): (weights, biases) a layer, of shapes (seeds, a, b), (seeds, 1, b)."""
+    """Views of `flat`, shape (seeds, parameters): per layer (weights, biases), shapes (seeds, a, b), (seeds, 1, b)."""
     views, start = [], 0
     for a, b in shapes:
         end = start + a * b
@@ -130,7 +130,7 @@ def _layers(flat, shapes):
 
 @functools.cache
 def digits():
-    """X, y, X_held, y_held: the same split and scale for all seeds; X of float32, shape (samples, 784)."""
+    """Returns (X, y, X_held, y_held), the same for all seeds; X is float32, shape (samples, 784), and y int64."""
     with contextlib.redirect_stdout(io.StringIO()):
         loaded = data.load("mnist-5000")
     order = np.random.default_rng(0).permutation(len(loaded["digit"]))

@@ -17,7 +17,7 @@ from pathlib import Path
 import httpx
 import psutil
 
-from course.command import available
+from course.command import list_available
 from course.errors import Problem
 from course.home import HOME
 from course.student import solved, work
@@ -41,7 +41,7 @@ def run(args):
     for sentence in work.prepare():
         print(sentence)
     page = solved.prepare(args.solved) if args.solved else "index.ipynb"
-    if any(entry.name == "board" for entry in available()):  # this is an instructor's clone
+    if any(entry.name == "board" for entry in list_available()):  # this is an instructor's clone
         print("For a class, `course board FOLDER` starts the leaderboard of the competition.")
     port = find_free_port()
     if port != PORTS[0]:

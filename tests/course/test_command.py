@@ -1,4 +1,4 @@
-"""The command `course`: what it offers, and how it says that something is wrong."""
+"""The command `course`: its subcommands, and how it reports that something is wrong."""
 
 import subprocess
 import sys
@@ -13,7 +13,7 @@ from course.errors import Problem
 class Example:
     """Do an example.
 
-    What only a reader of the code needs to know.
+    Details that only a reader of the code needs.
     """
 
     @staticmethod
@@ -23,7 +23,7 @@ class Example:
     @staticmethod
     def run(args):
         if args.answer == "problem":
-            raise Problem("the example is broken: mend it.")
+            raise Problem("the example is broken: fix it.")
         if args.answer == "stop":
             raise KeyboardInterrupt
         return int(args.answer)
@@ -34,23 +34,23 @@ def example(monkeypatch):
     monkeypatch.setattr(command, "subcommands", lambda wanted: {"example": Example})
 
 
-@pytest.mark.parametrize(("answer", "status", "said"), [
+@pytest.mark.parametrize(("answer", "status", "message"), [
     ("0", 0, ""),
     ("3", 3, ""),
-    ("problem", 1, "course example: the example is broken: mend it.\n"),
+    ("problem", 1, "course example: the example is broken: fix it.\n"),
     ("stop", 130, "\ncourse example: stopped.\n"),
 ])  # fmt: skip
-def test_a_subcommand_ends_with_its_status_and_a_problem_with_one_sentence(example, capsys, answer, status, said):
+def test_a_subcommand_ends_with_its_status_and_a_problem_with_one_sentence(example, capsys, answer, status, message):
     assert command.main(["example", answer]) == status
-    assert capsys.readouterr() == ("", said)
+    assert capsys.readouterr() == ("", message)
 
 
 def test_help_is_the_first_line_of_each_docstring(example, capsys):
     with pytest.raises(SystemExit):
         command.main(["--help"])
-    shown = capsys.readouterr().out
-    assert "Do an example." in shown
-    assert "only a reader" not in shown
+    output = capsys.readouterr().out
+    assert "Do an example." in output
+    assert "only a reader" not in output
 
 
 def test_the_instructor_has_all_subcommands():

@@ -1,4 +1,4 @@
-"""Data sets come by name, checked, in plain arrays."""
+"""Data sets are loaded by name, are checked, and come as plain arrays."""
 
 import errno
 import hashlib
@@ -62,13 +62,13 @@ def test_the_5000_digits_are_500_of_each_and_look_like_digits():
 
 
 class Server:
-    """Three tiny images to download from this machine's own address; `entry` is what the registry says of them."""
+    """Offers three tiny images for download on the loopback address; `entry` is their entry in the registry."""
 
     def __init__(self, folder):
         self.archive = folder / "tiny.npz"
         images = np.arange(12, dtype=np.uint8).reshape(3, 2, 2)
         np.savez(self.archive, x_train=images[:2], y_train=np.array([7, 1]), x_test=images[2:], y_test=np.array([4]))
-        self.missing = 0  # bytes that are announced and not sent
+        self.missing = 0  # bytes that are announced but not sent
         self.also = {}  # path -> bytes of further files
         self.http = ThreadingHTTPServer(("127.0.0.1", 0), self.handler())
         threading.Thread(target=self.http.serve_forever, args=(0.02,), daemon=True).start()
@@ -106,7 +106,7 @@ class Server:
 
 @pytest.fixture
 def server(tmp_path, monkeypatch):
-    """The registry holds one set, which a server on this machine has; the cache is empty."""
+    """The registry holds one set, which a server on this machine offers; the cache is empty."""
     server = Server(tmp_path)
     monkeypatch.setattr(data, "registry", lambda: {"tiny": server.entry})
     monkeypatch.setenv("COURSE_DATA", str(tmp_path / "cache"))
@@ -126,12 +126,12 @@ def test_a_download_is_kept_and_needs_no_network_the_next_time(server, capsys):
 
 def test_a_download_that_is_not_the_registered_one_is_refused_and_not_kept(server):
     server.entry["sha256"] = "0" * 64
-    with pytest.raises(Problem, match=r"not the registered data set 'tiny' \(its SHA-256 differs\); nothing was kept"):
+    with pytest.raises(Problem, match=r"did not send the registered file of data set 'tiny' \(the SHA-256 differs\)"):
         data.load("tiny")
     assert not list(data.cache().iterdir())
 
 
-def test_without_a_registered_checksum_that_of_the_first_download_is_shown_and_holds(server, capsys):
+def test_without_a_registered_checksum_that_of_the_first_download_is_printed_and_holds(server, capsys):
     checksum = server.entry.pop("sha256")
     data.load("tiny")
     data.load("tiny")
@@ -140,59 +140,59 @@ def test_without_a_registered_checksum_that_of_the_first_download_is_shown_and_h
     assert recorded.read_text() == f"{checksum}\n"
     kept.unlink()
     server.archive.write_bytes(server.archive.read_bytes() + b"more")
-    with pytest.raises(Problem, match=r"is not any more the data set 'tiny' \(its SHA-256 differs\); nothing was kept"):
+    with pytest.raises(Problem, match=r"did not send the file of the first download of data set 'tiny' \(the SHA"):
         data.load("tiny")
     assert list(data.cache().iterdir()) == [recorded]
 
 
-def test_a_long_download_says_how_far_it_is(server, capsys, monkeypatch):
+def test_a_long_download_reports_its_progress(server, capsys, monkeypatch):
     monkeypatch.setattr(data, "PIECE", 100)
-    monkeypatch.setattr(data, "TOLD", 300)
+    monkeypatch.setattr(data, "REPORT_EVERY", 300)
     data.load("tiny")
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "tiny: 0 of ? MB" and 2 <= len(lines) - 1 <= server.archive.stat().st_size / 300
 
 
-def test_a_full_disk_is_said_in_one_sentence(server, monkeypatch):
+def test_a_full_disk_is_reported_in_one_sentence(server, monkeypatch):
     class Full(io.BytesIO):
         def write(self, _):
             raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(data, "_room", lambda kept: (Full(), False))
-    with pytest.raises(Problem, match="no room for data set 'tiny' on this disk"):
+    monkeypatch.setattr(data, "_open_for_download", lambda kept: (Full(), False))
+    with pytest.raises(Problem, match="the disk is full: make room for data set 'tiny'"):
         data.load("tiny")
 
 
-def test_a_kept_file_that_was_damaged_is_downloaded_again(server):
+def test_a_damaged_file_in_the_cache_is_downloaded_again(server):
     data.load("tiny")
     (kept,) = data.cache().iterdir()
     kept.write_bytes(b"half")
     assert len(data.load("tiny")["digit"]) == 3
 
 
-def test_a_download_that_cannot_be_kept_is_used_all_the_same(server, capsys):
+def test_a_download_that_cannot_be_kept_is_used_nevertheless(server, capsys):
     data.cache().write_text("a file where the folder should be")
     assert len(data.load("tiny")["digit"]) == 3
-    assert f"not kept, since {data.cache()} cannot be written" in capsys.readouterr().out
+    assert f"not kept because {data.cache()} cannot be written" in capsys.readouterr().out
 
 
-def test_a_connection_that_is_refused_is_said_in_one_sentence(server):
+def test_a_refused_connection_is_reported_in_one_sentence(server):
     server.stop()
-    with pytest.raises(Problem, match=r"did not work \(.*refused\): connect to the network, or") as said:
+    with pytest.raises(Problem, match=r"could not be downloaded .*refused>?\): connect to the network, or") as problem:
         data.load("tiny")
-    assert "\n" not in str(said.value) and server.entry["url"] in str(said.value)
+    assert "\n" not in str(problem.value) and server.entry["url"] in str(problem.value)
 
 
-def test_a_connection_that_breaks_off_is_said_in_one_sentence_and_nothing_is_kept(server):
+def test_a_dropped_connection_is_reported_in_one_sentence_and_nothing_is_kept(server):
     server.missing = 5
-    with pytest.raises(Problem, match=r"which did not work \(.*5 more expected\)\): connect to the network"):
+    with pytest.raises(Problem, match=r"could not be downloaded .*5 more expected\)\): connect to the network"):
         data.load("tiny")
     assert not list(data.cache().iterdir())
 
 
-def test_an_address_that_holds_nothing_is_said_in_one_sentence(server):
+def test_an_address_without_a_file_is_reported_in_one_sentence(server):
     server.entry["url"] = server.entry["url"].replace("tiny", "gone")
-    with pytest.raises(Problem, match=r"gone.npz, which did not work \(.*Not Found\)"):
+    with pytest.raises(Problem, match=r"gone.npz \(.*Not Found\)"):
         data.load("tiny")
 
 
@@ -201,7 +201,7 @@ def csv(table):
 
 
 def serve_sat6(server, pixels, labels):
-    """Let the server have SAT-6 with these patches, in the layout of the published files."""
+    """Let the server offer SAT-6 with these patches, in the layout of the published files."""
     server.also = {
         "/X_test_sat6.csv": csv(pixels.reshape(len(pixels), -1)),
         "/y_test_sat6.csv": csv(np.eye(6, dtype=int)[labels]),
@@ -273,18 +273,18 @@ def test_the_flight_line_is_found_in_archives_within_an_archive(server):
     assert np.array_equal(line["cube"], np.moveaxis(cube, 0, -1)) and np.array_equal(line["truth"], truth)
 
 
-def test_another_archive_than_the_flight_lines_is_said_to_be_one(server):
+def test_an_archive_without_the_flight_line_is_reported(server):
     server.also["/line.zip"] = zipped({"readme.txt": b"x"})
     server.entry = registered("indian-pines-large") | {"url": f"{server.at}/line.zip"}
     with pytest.raises(Problem, match=f"has no file {LINE}.tif"):
         data.load("tiny")
 
 
-def test_a_file_of_the_courses_own_that_was_changed_is_refused(tmp_path, monkeypatch):
+def test_a_file_of_the_course_that_was_changed_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(data, "REGISTRY", tmp_path / "registry.toml")
     monkeypatch.setattr(data, "registry", lambda: {"splits": registered_splits})
     registered_splits = tomllib.loads((REGISTRY).read_text())["indian-pines-splits"]
-    with pytest.raises(Problem, match=r"cannot be read .*copy the course's folder datasets/ anew"):
+    with pytest.raises(Problem, match=r"cannot be read .*copy the course's folder datasets/ again"):
         data.load("splits")
     for file in registered_splits["files"]:
         (tmp_path / file["path"]).write_text("0123\n")

@@ -1,4 +1,4 @@
-"""The experiment on large mini-batches: networks that are trained together are trained as each would be alone."""
+"""The experiment on large mini-batches: networks trained together learn what each would learn alone."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ import torch
 from course.experiments import warmup
 
 
-def test_a_networks_gradient_is_pytorchs():
+def test_the_gradient_of_a_network_is_that_of_pytorch():
     X, y, _, _ = warmup.digits()
     rows = np.arange(12).reshape(2, 6)
     nets = warmup.Networks([3, 4])
@@ -39,15 +39,15 @@ def test_a_step_is_that_of_pytorchs_sgd_also_when_the_learning_rate_changes():
     np.testing.assert_allclose(nets.theta, theirs.detach(), rtol=1e-4, atol=1e-5)
 
 
-def test_a_seed_gives_the_same_alone_and_beside_others_and_tells_of_each_epoch():
+def test_a_seed_gives_the_same_alone_and_beside_others_and_reports_each_epoch():
     rates = np.full(2 * 4, 0.02)
-    told = []
-    training, held_out = warmup.train(rates, 1024, [7, 8], told=lambda *errors: told.append(errors))
+    reports = []
+    training, held_out = warmup.train(rates, 1024, [7, 8], report=lambda *errors: reports.append(errors))
     alone = warmup.train(rates, 1024, [8])
     np.testing.assert_allclose(alone[0][0], training[1], atol=0.2)
     np.testing.assert_allclose(alone[1][0], held_out[1], atol=0.5)
     assert training.shape == held_out.shape == (2, 2)
-    assert [errors[0].shape for errors in told] == [(2, 1), (2, 2)]
+    assert [errors[0].shape for errors in reports] == [(2, 1), (2, 2)]
     assert (training[0] != training[1]).any()
     assert (training[:, 1] < training[:, 0]).all()
 
