@@ -185,7 +185,7 @@ class EngineSet:
             self.changed.wait_for(lambda: self.failure or self.is_ready(), SECONDS_TO_START)
         if not self.is_ready():
             why = self.failure or f"The engines were not back after {SECONDS_TO_START} s"
-            raise Problem(f"{why}. Run cluster.start({self.n}) to start new ones.")
+            raise Problem(f"{why}. Run cluster.start({self.n}) to start new engines.")
 
     def restart(self, ranks):
         """Kill these ranks and wait until all are back; raises Problem if one does not come back."""
@@ -197,7 +197,7 @@ class EngineSet:
         self.wait_until_ready()
 
     def kill(self, ranks, reason):
-        """Kill these ranks, which are then replaced. reason: in words, or "" where nobody needs to be told."""
+        """Kill these ranks, which are then replaced. reason: in words, or "" if the loss is not to be reported."""
         for rank in ranks:
             self.kill_reasons[self._read_pid(rank)] = reason
         self.signal(ranks, signal.SIGKILL)

@@ -20,8 +20,8 @@ class Loss:
     """An engine that ended.
 
     rank: its number. status: as in `subprocess`, minus the signal's number after a signal; None where it is unknown.
-    ending: how it ended, in words; "" where nobody needs to be told. messages: the ids of the messages that it had not
-    answered.
+    ending: how it ended, in words; "" if the loss is not to be reported. messages: the ids of the messages that it had
+    not answered.
     """
 
     rank: int

@@ -172,7 +172,7 @@ class Supervisor:
             self.reap()
 
     def send(self, **message):
-        """Send one message; if the kernel is gone, nobody needs it."""
+        """Send one message, unless the kernel is gone."""
         with suppress(OSError):
             self.connection.sendall(json.dumps(message).encode() + b"\n")
 

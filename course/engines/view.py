@@ -264,7 +264,7 @@ class EnginesView(OpenView):
         return Interrupted(f"Interrupted: {self._report(losses) if losses else 'the engines have stopped too.'}")
 
     def _print_idle_losses(self):
-        """Print one line that names the engines which ended while nobody waited for them."""
+        """Print one line that names the engines which ended while no call was waiting for them."""
         if not self._hands_off and (losses := self.take_losses()):
             print(f"Since the last call: {self._report(losses)}")
 

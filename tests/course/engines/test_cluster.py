@@ -168,7 +168,7 @@ def test_a_profile_starts_its_own_engines_as_an_instructor_set_them_up(tmp_path,
         engines.apply_sync(spin)
     processes = [process for process in psutil.Process().children(recursive=True) if process not in others]
     with pytest.raises(
-        Problem, match=r"Engine 0 of the profile 'site' has ended. Run cluster.start\(2\) to start new ones."
+        Problem, match=r"Engine 0 of the profile 'site' has ended. Run cluster.start\(2\) to start new engines."
     ):
         engines.apply_sync(lambda: get_ipython().kernel.engine_id or os._exit(3))
     cluster.stop()

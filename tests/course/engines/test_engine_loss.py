@@ -265,7 +265,8 @@ def test_an_engine_that_cannot_start_again_is_given_up_and_reported(engines):
     connection.write_text("not JSON")
     try:
         with pytest.raises(
-            Problem, match=r"Engine 2 could not be replaced: each of 3 .*\. Run cluster.start\(4\) to start new ones."
+            Problem,
+            match=r"Engine 2 could not be replaced: each of 3 .*\. Run cluster.start\(4\) to start new",
         ):
             engines.apply_sync(dies(2, lambda: os._exit(3)))
         with pytest.raises(Problem, match="could not be replaced"):

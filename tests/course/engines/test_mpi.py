@@ -1,4 +1,4 @@
-"""Engines that are MPI ranks, started by mpiexec: numbers, the loss of one, and nothing left behind."""
+"""Engines that are MPI ranks, started by mpiexec: their numbers, the loss of a rank, and nothing left behind."""
 
 import os
 import signal
@@ -44,7 +44,7 @@ def test_an_engines_number_is_its_rank_and_they_compute_together(ranks):
     assert ranks.read_stack(2)
 
 
-def test_the_same_again_returns_them_and_they_see_one_gpu_each(ranks, capsys):
+def test_the_same_arguments_return_the_running_ranks(ranks, capsys):
     assert cluster.start(3, launcher="mpi") is ranks
     assert capsys.readouterr().out == "3 MPI ranks already running.\n"
 
@@ -60,12 +60,12 @@ def test_a_rank_that_ends_takes_all_with_it_and_all_are_back(ranks, status):
     assert ranks.apply_sync(rank_and_sum) == [(rank, rank, 3, 3) for rank in range(3)]
 
 
-def test_a_rank_that_is_killed_while_idle_is_said_at_the_next_call(ranks, capsys):
+def test_a_rank_that_is_killed_while_idle_is_reported_at_the_next_call(ranks, capsys):
     os.kill(ranks.apply_sync(os.getpid)[2], signal.SIGKILL)
     wait_until(lambda: ranks._losses, "the loss is not noticed")
     assert ranks.apply_sync(rank_and_sum)[0] == (0, 0, 3, 3)
-    said = capsys.readouterr().out
-    assert said.startswith(
+    output = capsys.readouterr().out
+    assert output.startswith(
         "Since the last call: engine 2 was killed (SIGKILL: out of memory, or killed by hand). Under MPI"
     )
 
@@ -87,7 +87,7 @@ def test_what_a_function_sends_through_mpi_itself_never_meets_the_carriers_messa
     assert spmd(both, ranks=2, carrier="mpi", timeout=30) == [[1000.0, 2000.0]] * 2
 
 
-def test_the_interrupt_button_ends_a_receive_that_waits_for_ever(ranks):
+def test_the_interrupt_button_ends_a_receive_that_waits_forever(ranks):
     def run():
         from mpi4py import MPI
 
@@ -99,13 +99,13 @@ def test_the_interrupt_button_ends_a_receive_that_waits_for_ever(ranks):
     assert ranks.apply_sync(rank_and_sum)[0] == (0, 0, 3, 3)
 
 
-def test_ranks_that_cannot_be_brought_back_end_the_call_and_it_says_why(ranks, monkeypatch):
+def test_ranks_that_cannot_be_replaced_end_the_call_with_the_reason(ranks, monkeypatch):
     def spoil(group, status):
-        raise ValueError("a note that nobody can read")
+        raise ValueError("a record that cannot be read")
 
     monkeypatch.setattr(ranks._set, "_find_causes", spoil)
     with pytest.raises(
-        Problem, match=r"\(ValueError: a note that nobody can read\)\. Run cluster.start\(3\) to start new"
+        Problem, match=r"\(ValueError: a record that cannot be read\)\. Run cluster.start\(3\) to start new"
     ):
         ranks.apply_sync(waits_for_rank_1(3))
     monkeypatch.undo()

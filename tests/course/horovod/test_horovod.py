@@ -1,4 +1,4 @@
-"""Real Horovod on real engines: who joins, what it computes, and that after whatever goes wrong the engines go on."""
+"""Real Horovod on real engines: who joins, what it computes, and that the engines survive whatever goes wrong."""
 
 import os
 import re
@@ -24,7 +24,7 @@ def engines(request):
 
 @pytest.fixture
 def joined(engines):
-    """The engines, which can be used after the test, whatever it did to them."""
+    """The engines, joined; after the test they must work again, whatever it did to them."""
     horovod.start(engines)
     yield engines
     horovod.start(engines)
@@ -36,9 +36,9 @@ def run(function, *args, timeout=60, **kwargs):
 
 
 def failing(function, *args, **kwargs):
-    """The lines of a run's error.
+    """Run a function that must fail; returns the lines of the error.
 
-    Once in some hundred runs Horovod itself was seen to crash where a rank did not join; such a run is made again.
+    About once in some hundred runs Horovod itself crashes when a rank does not join. Such a run is repeated.
     """
     for _ in range(2):
         with pytest.raises(RunFailed) as caught:
@@ -118,12 +118,12 @@ def test_without_hvd_init_the_error_is_horovods_own(joined):
         ({"framework": "mxnet"}, "framework='mxnet' is unknown. Use one of 'torch', 'tensorflow', 'tf_keras'."),
     ],
 )
-def test_what_makes_no_sense_is_refused_in_a_sentence(engines, arguments, words):
+def test_invalid_arguments_are_refused_in_a_sentence(engines, arguments, words):
     with pytest.raises(Problem, match=re.escape(words)):
         horovod.start(**arguments)
 
 
-def test_a_run_on_others_than_those_that_were_chosen_is_refused(joined):
+def test_a_run_on_another_number_of_ranks_than_start_chose_is_refused(joined):
     horovod.start([0, 2])
     with pytest.raises(
         Problem, match=re.escape("chose 2, rank 0 on engine 0, rank 1 on engine 2. Call horovod.start(3)")
@@ -131,12 +131,12 @@ def test_a_run_on_others_than_those_that_were_chosen_is_refused(joined):
         run(summed, ranks=3)
 
 
-def test_where_it_is_missing_the_way_to_get_it_is_said(engines, monkeypatch):
+def test_if_horovod_is_missing_the_error_says_how_to_get_it(engines, monkeypatch):
     monkeypatch.setattr(installation, "find_parts", list)
     assert horovod.installed() == ()
-    for ask in (horovod.start, lambda: run(summed)):
+    for function in (horovod.start, lambda: run(summed)):
         with pytest.raises(Problem, match=r"Horovod is not installed here\. Run `make lab`"):
-            ask()
+            function()
     monkeypatch.setattr(installation, "find_parts", lambda: ["torch"])
     with pytest.raises(Problem, match="Horovod's part for tf_keras is not installed"):
         horovod.start(framework="tf_keras")
@@ -158,7 +158,7 @@ def test_an_engine_that_is_busy_does_not_join(joined):
     busy.wait(10)
 
 
-def test_an_engine_that_has_died_is_back_and_joins(joined):
+def test_an_engine_that_died_is_replaced_and_joins(joined):
     def die(pid):
         if os.getpid() == pid:
             os._exit(3)
@@ -196,7 +196,7 @@ def test_a_collective_that_a_rank_skips_ends_at_once(joined):
     assert lines[2] == "  rank 1 has returned"
 
 
-def test_ranks_in_different_collectives_are_told_so(joined):
+def test_ranks_in_different_collectives_are_reported_as_such(joined):
     def only_rank_0(comm):
         import horovod.torch as hvd
         import torch
@@ -232,7 +232,7 @@ def test_a_rank_that_raises_or_dies_is_the_cause(joined, how):
     assert lines[1].startswith("  rank 0 waited in a Horovod call") and "`hvd.allreduce" in lines[1]
 
 
-def test_different_shapes_are_refused_with_both(joined):
+def test_an_error_about_different_shapes_names_both(joined):
     def shapes(comm):
         import horovod.torch as hvd
         import torch
@@ -243,7 +243,7 @@ def test_different_shapes_are_refused_with_both(joined):
     assert "One rank sent a tensor of shape [3], but another rank sent a tensor of shape [4]" in failing(shapes)[0]
 
 
-# What it computes: one step of each optimizer from each rank's own data is the step from all data
+# What it computes: with each optimizer, one step from the ranks' own data equals one step from all data
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(12, 4)).astype(np.float32), RNG.normal(size=(12, 1)).astype(np.float32)
@@ -255,7 +255,7 @@ def parted(array, ranks):
 
 
 def one_step(w, b):
-    """Of gradient descent on the mean squared error over all data, in one process."""
+    """Return w and b after one step of gradient descent on the mean squared error over all data, in one process."""
     error = X @ w + b - Y
     return w - RATE * 2 / len(X) * X.T @ error, b - RATE * 2 * error.mean(axis=0)
 
@@ -284,7 +284,7 @@ def test_torchs_optimizer_averages_over_the_ranks(joined):
 
 @pytest.fixture(scope="module")
 def with_tensorflow(engines):
-    """Two engines that have TensorFlow, Keras 3 and legacy Keras: importing them takes long."""
+    """Two engines that have imported TensorFlow, Keras 3 and legacy Keras, which takes long."""
     horovod.start(2, "tf_keras", timeout=300)
     horovod.start(2, "tensorflow", timeout=300)
     return engines
@@ -359,29 +359,29 @@ def test_horovods_keras_optimizer_is_refused_under_keras_3(with_tensorflow):
         import numpy as np
 
         horovod.tensorflow.init()
-        said = []
+        errors = []
         for module in (horovod.keras, horovod.tensorflow.keras, horovod.tensorflow):
             try:
                 module.DistributedOptimizer(keras.optimizers.SGD(0.1))
             except TypeError as error:
-                said.append(str(error))
+                errors.append(str(error))
         model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1)])
         model.compile("sgd", "mse")
         try:
             broadcast = horovod.tensorflow.keras.callbacks.BroadcastGlobalVariablesCallback(0)
             model.fit(np.ones((2, 4)), np.ones((2, 1)), verbose=0, callbacks=[broadcast])
         except TypeError as error:
-            said.append(str(error))
-        return said
+            errors.append(str(error))
+        return errors
 
-    for said in run(train):
-        assert len(said) == 4
-        for words in said:
+    for errors in run(train):
+        assert len(errors) == 4
+        for words in errors:
             assert "is for legacy Keras" in words and "gradients would not be averaged" in words
             assert "hvd.DistributedGradientTape" in words and "import tf_keras" in words
 
 
-def test_a_rank_of_tensorflows_that_skips_or_dies_ends_the_others(with_tensorflow):
+def test_a_tensorflow_rank_that_skips_a_collective_or_dies_ends_the_others(with_tensorflow):
     def breaks(comm, how):
         import horovod.tensorflow as hvd
         import tensorflow as tf

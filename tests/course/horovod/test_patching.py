@@ -102,6 +102,7 @@ def test_every_patch_begins_with_its_reason():
         assert patch.suffix == ".patch" and reason.endswith(".") and len(reason) > 40, patch.name
 
 
+@pytest.mark.long  # fetches the source
 def test_the_patched_sources_are_those_of_the_wheel_that_the_tests_know(tmp_path):
     try:
         source = build.fetch(tmp_path, Steps(tmp_path / "log", tmp_path / "tools"))
