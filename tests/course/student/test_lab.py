@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 import websocket
 
 from autograder.testing.mini_course import course, environment, mini_course, write_lab
+from autograder.testing.mini_lab import LAB, MINI
 from course.errors import Problem
 from course.student import lab, work
 
@@ -146,11 +148,11 @@ def test_if_all_ports_are_taken_one_sentence_says_so(monkeypatch):
 
 
 @contextlib.contextmanager
-def running(home):
-    """Run `course lab` in `home` until its URL is printed; terminate it at the end if the test did not."""
+def running(home, *words):
+    """Run `course lab` with `words` in `home` until its URL is printed; terminate it at the end if the test did not."""
     log = (home / "out").open("w")
     process = subprocess.Popen(
-        course("lab"), cwd=home, env=environment(home), stdout=log, stderr=log, start_new_session=True
+        course("lab", *words), cwd=home, env=environment(home), stdout=log, stderr=log, start_new_session=True
     )
     try:
         wait_for(lambda: "token=" in (home / "out").read_text() or process.poll() is not None)
@@ -237,6 +239,14 @@ def test_it_listens_on_this_machine_only_names_its_port_and_offers_the_board_to_
         os.kill(process.pid, signal.SIGHUP)  # the terminal was closed
         assert process.wait(60) == 0
     assert processes_of(home) == []
+
+
+def test_an_author_opens_the_solved_lab(home):
+    shutil.copytree(MINI, home / "solutions")
+    with running(home, "--solved", LAB) as (_, server):
+        assert f"/lab/tree/solved/{LAB}/{LAB}.ipynb?token=" in (home / "out").read_text()
+        cells = server.ask(f"/api/contents/solved/{LAB}/{LAB}.ipynb")["content"]["cells"]
+    assert any("### BEGIN SOLUTION" in cell["source"] for cell in cells)
 
 
 def test_a_server_that_does_not_start_is_one_sentence(home):
