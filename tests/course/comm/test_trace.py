@@ -251,7 +251,7 @@ def test_a_rank_that_was_cut_off_while_it_computed_is_told_so():
 def test_of_a_rank_whose_record_is_lost_the_others_messages_are_known():
     recorder = Recorder(0, 2)
     recorder.messages.append((0, 1, 0, 8, 1, 0.0, 1.0, 2.0))
-    recorder.ended("returned", 2.0)
+    recorder.end("returned", 2.0)
     trace = Trace([recorder.to_plain(), None], "local", 0.0, 3.0)
     assert trace.endings == [("returned", 2.0), ("died", 3.0)]
     assert [tuple(span[:4]) for span in trace.spans() if span.rank == 1] == [(1, "message", 1, 2)]
@@ -259,8 +259,8 @@ def test_of_a_rank_whose_record_is_lost_the_others_messages_are_known():
 
 def test_times_are_counted_from_the_start():
     recorder = Recorder(0, 1)
-    recorder.call("compute", -1, 0, 100.0, 100.0, 101.5)
-    recorder.ended("returned", 102.0)
+    recorder.add_call("compute", -1, 0, 100.0, 100.0, 101.5)
+    recorder.end("returned", 102.0)
     trace = Trace([recorder.to_plain()], "local", 100.0, 2.0)
     assert trace.calls[["start", "end"]].tolist() == [(0.0, 1.5)] and trace.endings == [("returned", 2.0)]
 
@@ -314,7 +314,7 @@ def test_every_end_of_a_saved_arrow_lies_in_a_slice_else_it_is_not_drawn(tmp_pat
 
 
 def test_a_trace_without_times_is_not_saved_and_says_how_to_get_them(tmp_path):
-    with pytest.raises(Problem, match="no times were kept"):
+    with pytest.raises(Problem, match="kept counts but no times"):
         traced(tree_broadcast, 65, 1, "simulated").save(tmp_path / "trace.json")
 
 

@@ -11,7 +11,8 @@ import pytest
 
 from course import plots
 from course.comm import Simulated, Slow
-from course.comm.trace import Recorder, Trace
+from course.comm.recorder import Recorder
+from course.comm.trace import Trace
 from course.plots.plot import COLOURS
 from course.plots.timelines import ACTIVITIES
 from course.spmd import RunFailed, spmd
@@ -280,11 +281,11 @@ def test_a_timeline_shows_what_each_rank_did_when_and_what_was_predicted():
 def test_an_arrow_ends_when_the_dest_has_the_message_although_its_sender_knows_later():
     sender, receiver = Recorder(0, 2), Recorder(1, 2)
     sender.messages.append((0, 1, 0, 8, 1, 0.0, 1.0, 5.0))
-    sender.call("send", 1, 8, 0.0, 1.0, 5.0)
-    receiver.call("recv", 0, 8, 0.0, 1.0, 3.0)
+    sender.add_call("send", 1, 8, 0.0, 1.0, 5.0)
+    receiver.add_call("recv", 0, 8, 0.0, 1.0, 3.0)
     for recorder, end in ((sender, 5.0), (receiver, 3.0)):
-        recorder.ended("returned", end)
-    plot = Trace([sender.plain(), receiver.plain()], "local", 0.0, 5.0).timeline()
+        recorder.end("returned", end)
+    plot = Trace([sender.to_plain(), receiver.to_plain()], "local", 0.0, 5.0).timeline()
     assert boxes(plot, "message") == [(0, 1, 5), (1, 1, 3)]
     assert [text.xy[0] for text in plot.figure.axes[0].texts] == [3]
 
