@@ -1,35 +1,45 @@
-# make lab, make test, make bench: each makes the environment .venv first where it is missing or out of date.
+# make lab, make test, make test-long, make bench: each makes the environment .venv first if it is missing or outdated.
 # make lab also builds Horovod, once, which takes some minutes: make lab HOROVOD=no leaves it out.
-# Another Python 3.11 than the one in PATH: make lab PYTHON=/path/to/python3.11
+# To use another Python 3.11 than the one in PATH: make lab PYTHON=/path/to/python3.11
 
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 ENV_PYTHON = .venv/bin/python
 PYTHON =
 HOROVOD = yes
 
-# .venv/made is written last and holds what the environment was made for: this folder (scripts in it name their folder)
-# and these pins. So neither a half-made nor a moved nor an outdated environment is taken as ready.
+# .venv/made is written last and holds what the environment was made for: this folder, which its scripts name, and these
+# pins. So an environment that is incomplete, moved or outdated is never used.
 WANTED := $(CURDIR) $(shell cat requirements.txt pyproject.toml | cksum)
 READY := $(shell test "$$(cat .venv/made 2>/dev/null)" = "$(WANTED)" && $(ENV_PYTHON) -c "" 2>/dev/null && echo yes)
 
-.PHONY: lab test bench environment horovod made pins
+.PHONY: lab test test-long test-rest bench environment horovod made pins
 
 lab: environment $(if $(filter yes,$(HOROVOD)),horovod)
 	@$(ENV_PYTHON) -m course.command lab
 
-# Horovod is built while the tests run; those that need it come last, and wait for it.
+# The tests run in two processes. Horovod is built meanwhile; the tests that need it come last and wait for it.
+PYTEST = $(ENV_PYTHON) -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
+
+# Everything but the tests that are marked `long`: slow by nature.
 test: instructors-clone environment
 	@nice -n 19 $(ENV_PYTHON) -m course.horovod.build &
 	@echo "== ruff" && $(ENV_PYTHON) -m ruff check && $(ENV_PYTHON) -m ruff format --check
 	@echo "== course build --check" && $(ENV_PYTHON) -m course.command build --check
-	@echo "== pytest" && $(ENV_PYTHON) -m pytest
+	@echo "== pytest" && $(PYTEST) -m "not long"
+
+# Everything: make test, then the tests that it leaves out.
+test-long: test
+	@$(MAKE) --no-print-directory test-rest
+
+test-rest: instructors-clone environment
+	@echo "== pytest, the long tier" && $(PYTEST) -m long
 
 bench: instructors-clone environment
 	@$(ENV_PYTHON) -m course.command bench
 
 .PHONY: instructors-clone
 instructors-clone:
-	@test -d tests || { echo "The tests are in the instructor's clone; what students receive has none: use make lab." >&2; exit 1; }
+	@test -d tests || { echo "The tests are in the instructor's clone: students use make lab." >&2; exit 1; }
 
 environment: $(if $(READY),,made)
 	@:
@@ -53,7 +63,7 @@ made:
 	    fail "The environment .venv could not be made: is there room on the disk, and may you write in $(CURDIR)?"; \
 	fi; \
 	rm -f .venv/made; printf %s "$(CURDIR)" > .venv/place; \
-	: "a package without INSTALLER was cut off while it was unpacked: pip must not take it as installed"; \
+	: "a package without INSTALLER was only partly unpacked: pip must not regard it as installed"; \
 	for package in .venv/lib/python3.11/site-packages/*.dist-info; do \
 	  [ -e "$$package/INSTALLER" ] || rm -rf "$$package"; \
 	done; \
@@ -62,12 +72,12 @@ made:
 	  if grep -q -i "no space left" .venv/install.log; then why="The disk is full: make room"; \
 	  elif grep -q -i -E "connection|resolution|timed out|network|proxy" .venv/install.log; then \
 	    why="The packages could not be fetched: connect to the network"; \
-	  else why="The packages could not be installed: read the reason in .venv/install.log, mend it"; fi; \
-	  fail "$$why, then run make again; it goes on where it stopped."; \
+	  else why="The packages could not be installed: read the reason in .venv/install.log and correct it"; fi; \
+	  fail "$$why, then run make again; it continues where it stopped."; \
 	}; \
 	printf %s "$(WANTED)" > .venv/made
 
-# Writes requirements.txt anew from the newest versions that pyproject.toml allows.
+# Rewrites requirements.txt with the newest versions that pyproject.toml allows.
 pins:
 	@set -e; dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
 	$(or $(PYTHON),python3.11) -m venv "$$dir"; \

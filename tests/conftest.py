@@ -1,10 +1,12 @@
 """What holds for every test: how tests are shared out among processes, what a skip means, and shared fixtures."""
 
 import contextlib
+import copy
 import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,6 @@ NEED_HOROVOD = (
     "test_labs.py",
     "test_lecture_programs.py",
     "test_frameworks.py",
-    "test_answers.py",
     "test_road.py",
 )
 
@@ -47,7 +48,7 @@ def pytest_runtest_makereport(item, call):
 
 @pytest.fixture(scope="session")
 def horovod():
-    """Wait until Horovod is built, or build it; returns the frameworks that it supports, () where it cannot be built."""
+    """Wait until Horovod is built, or build it; returns the frameworks that it supports, () if it cannot be built."""
     from course.horovod import installation, recipe
 
     output = subprocess.run([sys.executable, "-m", "course.horovod.build"], capture_output=True, text=True).stdout
@@ -55,6 +56,43 @@ def horovod():
     if len(parts) < len(recipe.PARTS) and os.environ.get("CI") == "true":
         pytest.fail(f"Horovod is installed for {parts} only: {output}")
     return parts
+
+
+@pytest.fixture(scope="session")
+def run_lab(request, horovod):
+    """A function: (lab, way) -> the LabRun of autograder/authoring/judge.py, made once.
+
+    It holds the answers that the selected tests with these parameters `lab` and `way` have as `answer`. Where all of
+    them have one, nothing is run of the untouched lab and of the cells that only draw or measure.
+    """
+    from autograder.authoring import judge
+    from autograder.labs import build, source
+
+    runs = {}
+
+    def run_lab(lab, way):
+        if (lab, way) not in runs:
+            runs[lab, way] = Future()
+            try:
+                runs[lab, way].set_result(run(lab, way))
+            except Exception as error:  # which then is that of all tests that need this run
+                runs[lab, way].set_exception(error)
+        return runs[lab, way].result()
+
+    def run(lab, way):
+        selected = [item.callspec.params for item in request.session.items if hasattr(item, "callspec")]
+        selected = [params for params in selected if (params.get("lab"), params.get("way")) == (lab, way)]
+        solution = build.solved(lab)
+        untouched = judge.untouched_version(lab, solution)
+        if all("answer" in params for params in selected):
+            solution, untouched = copy.copy(solution), copy.copy(untouched)
+            solution.cells = [cell for cell in solution.cells if not source.is_measure(cell)]
+            untouched.cells = []
+        return judge.examine_lab(
+            way, solution, untouched, [params["answer"] for params in selected if "answer" in params]
+        )
+
+    return run_lab
 
 
 @pytest.fixture(scope="session")

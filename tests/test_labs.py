@@ -1,52 +1,131 @@
-"""The labs as a student meets them: the solved lab runs from top to bottom, and pictures have their text."""
+"""The labs: the solved one runs without an error, and no student is misjudged by the checks.
+
+A lab is run in one kernel per way (see autograder/authoring/judge.py): untouched, solved, and with its wrong and right
+answers. The way "outside" is that of grading, and judges all answers. The way "plain" is that of a student's machine.
+There `make test` judges, of each lab's answers in the order of their names, the 1st, the 8th, the 15th and so on, and
+the first answer of each task; the long tier judges the others.
+"""
+
+import functools
 
 import pytest
 
 from autograder.authoring import judge
-from autograder.labs import build, source
+from autograder.labs import answers, build, expectations, source
 
-pytestmark = pytest.mark.usefixtures("horovod")
 LABS = source.lab_names()
+EVERY = 7
+
+solve = functools.cache(build.solved)
 
 
-@pytest.fixture(scope="module", params=LABS)
-def solved(request):
-    """A solved lab, run with its cells for show."""
-    notebook = build.solved(request.param)
-    with judge.open_kernel("plain") as examination:
-        judge.run_cells(notebook, examination, with_measures=True)
-    return notebook
+@functools.cache
+def read_answers(lab):
+    """(answers, problems) of a lab."""
+    return answers.read_all(lab, solve(lab))
+
+
+def sample(lab):
+    """The names of the answers that `make test` judges in the plain way."""
+    given = read_answers(lab)[0]
+    first = {answer.task: answer.name for answer in reversed(given)}
+    return {answer.name for answer in given[::EVERY]} | set(first.values())
+
+
+def make_case(lab, way, *more, marks=()):
+    """A test's parameters; all tests of a lab and way run in one process, which runs the lab once."""
+    names = [getattr(each, "name", each) for each in (lab, *more, way)]
+    return pytest.param(lab, way, *more, id="-".join(names), marks=[pytest.mark.xdist_group(f"{lab}-{way}"), *marks])
+
+
+def make_answer_cases():
+    """One case per way, lab and answer."""
+    for way in ("outside", "plain"):
+        for lab in LABS:
+            for answer in read_answers(lab)[0]:
+                is_long = way == "plain" and answer.name not in sample(lab)
+                yield make_case(lab, way, answer, marks=[pytest.mark.long] if is_long else [])
+
+
+BOTH_WAYS = pytest.mark.parametrize(("lab", "way"), [make_case(lab, way) for way in judge.WAYS for lab in LABS])
+PLAIN = pytest.mark.parametrize(("lab", "way"), [make_case(lab, "plain") for lab in LABS])
 
 
 def outputs(notebook):
     return [output for cell in notebook.cells for output in cell.get("outputs", [])]
 
 
-def test_the_solved_lab_runs_without_an_error_or_a_warning(solved):
+@pytest.mark.parametrize(("lab", "way", "answer"), make_answer_cases())
+def test_an_answer_loses_exactly_the_checks_it_names_and_gets_its_hint(lab, way, answer, run_lab):
+    assert judge.verdict(answer, run_lab(lab, way).answers[answer.name]) == ""
+
+
+@BOTH_WAYS
+def test_the_solution_gets_all_automatic_points(lab, way, run_lab):
+    hints = judge.read_hints(run_lab(lab, way).solved)
+    assert hints and not any(hints.values())
+
+
+@BOTH_WAYS
+def test_the_untouched_lab_gets_no_points_and_is_told_that_its_tasks_are_empty(lab, way, run_lab):
+    hints = run_lab(lab, way).untouched
+    assert hints and all("still empty" in (hint or "") for hint in hints.values()), hints
+
+
+@PLAIN
+def test_the_solved_lab_runs_without_an_error_or_a_warning(lab, way, run_lab):
+    solved = run_lab(lab, way).solved
     assert [o.evalue for o in outputs(solved) if o.output_type == "error"] == []
     assert [o.text for o in outputs(solved) if o.output_type == "stream" and o.name == "stderr"] == []
 
 
-def test_every_picture_has_a_text_twin(solved):
+@PLAIN
+def test_every_picture_has_a_text_twin(lab, way, run_lab):
     pictures = [
         o.data
-        for o in outputs(solved)
+        for o in outputs(run_lab(lab, way).solved)
         if "data" in o and ("image/png" in o.data or "<img" in o.data.get("text/html", ""))
     ]
-    assert len(pictures) >= 3
+    assert len(pictures) >= expectations.read(lab).pictures
     for data in pictures:
         assert "image/png" not in data, "a bare picture has no alternative text: return the plot of course.plots"
         assert 'alt="' in data["text/html"] and 'alt=""' not in data["text/html"]
 
 
-def test_a_passed_check_says_so(solved):
-    for cell in filter(source.is_check, solved.cells):
+@PLAIN
+def test_a_passed_check_says_so(lab, way, run_lab):
+    for cell in filter(source.is_check, run_lab(lab, way).solved.cells):
         assert any("passed" in o.get("text", "") for o in cell.outputs), cell.id
 
 
 @pytest.mark.parametrize("lab", LABS)
 def test_a_lab_says_what_to_expect_in_time_and_ends_with_questions_and_a_way_to_hand_in(lab):
-    solution = build.solved(lab)
+    solution = solve(lab)
     assert "minutes" in solution.cells[0].source + solution.cells[1].source
     assert sum(map(source.is_answer, solution.cells)) >= 2
     assert "hand_in" in solution.cells[-1].source
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_every_answer_fits_its_lab(lab):
+    assert read_answers(lab)[1] == []
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_every_graded_task_has_three_wrong_answers_and_another_right_one(lab):
+    given = read_answers(lab)[0]
+    for task in set(source.tasks_of_checks(solve(lab).cells).values()):
+        assert sum(answer.task == task and not answer.right for answer in given) >= answers.LEAST_WRONG, task
+        assert sum(answer.task == task and answer.right for answer in given) >= answers.LEAST_RIGHT, task
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_every_check_can_be_lost(lab):
+    lost = {check for answer in read_answers(lab)[0] for check in answer.loses}
+    assert lost == set(source.tasks_of_checks(solve(lab).cells))
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_of_each_task_an_answer_is_judged_in_the_plain_way_by_make_test(lab):
+    tasks = {answer.task for answer in read_answers(lab)[0] if answer.name in sample(lab)}
+    assert tasks == set(source.tasks_of_checks(solve(lab).cells).values())

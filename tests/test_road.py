@@ -1,137 +1,56 @@
-"""The one road on the real labs: what students get, filled in six ways, through `course grade` to the CSV.
+"""The one road on the real labs: what students receive, filled in in several ways, through `course grade` to the CSV.
 
-The labs in which TensorFlow is loaded for each hand-in, and the last one, are filled in two ways.
+The hand-ins of each lab and their points stand in its lab.toml. `make test` takes those of three labs the whole way,
+and grades the other labs from records: the examinations, outside the kernel, of the solved and the untouched lab. The
+long tier takes the hand-ins of the other labs the whole way, too.
 """
 
 import csv
 import subprocess
 import sys
+from argparse import Namespace
 
 import nbformat
 import pytest
 
-from autograder.labs import build, source
+from autograder.authoring import judge
+from autograder.examination import pool
+from autograder.examination.outputs import make_error
+from autograder.gradebook import grading
+from autograder.labs import build, expectations, source
 
 pytestmark = pytest.mark.usefixtures("horovod")
-
-# the points were added up by hand from the titles of the check cells
-EXPECTED = {
-    "01-regression": {"full": 29, "part": 7, "syntax": 27, "loop": 27, "deleted": 28, "text": 0},
-    "02-sgd": {"full": 28, "part": 7, "syntax": 26, "loop": 25, "deleted": 26, "text": 0},
-    # without softmax (2) no network can be trained on digits (2) either
-    "03-perceptron": {"full": 39, "syntax": 35},
-    # without broadcast_tree (3) all_gather, all_reduce and, with it, average_gradient (2 each) cannot be defined
-    "04-collectives": {"full": 30, "part": 5, "syntax": 21, "loop": 28, "deleted": 28, "text": 0},
-    "05-ring": {"full": 30, "part": 7, "syntax": 27, "loop": 29, "deleted": 28, "text": 0},
-    # without average_gradients (2 and 2) train (3) cannot be defined
-    "06-data-parallel": {"full": 34, "syntax": 27},
-    "07-devices": {"full": 26, "syntax": 24},
-    "08-large-batches": {"full": 33, "syntax": 31},
-    # without the window (3) the entry is neither right on a small scene (3) nor good on the large one (2)
-    "09-competition": {"full": 25, "syntax": 17},
-}
-FIRST_TASKS = {
-    "01-regression": ("predict", "residual-sum", "fit-line", "design-matrix"),
-    "02-sgd": ("iterations", "sgd", "batches"),
-    "04-collectives": ("in-order", "broadcast-loop"),
-    "05-ring": ("server-bytes", "chunk-to-send", "reduce-scatter"),
-}
-BROKEN = {
-    "01-regression": "gradient",
-    "02-sgd": "floor",
-    "03-perceptron": "softmax",
-    "04-collectives": "broadcast-tree",
-    "05-ring": "overlap",
-    "06-data-parallel": "average-gradients",
-    "07-devices": "f1",
-    "08-large-batches": "schedule",
-    "09-competition": "window-mean",
-}
-LOOPING = {
-    "01-regression": ("hessian", "def hessian(*_):\n    while True:\n        pass"),
-    "02-sgd": ("batches", "def batches(*_, **__):\n    while True:\n        pass"),
-    "04-collectives": ("broadcast-loop", "def broadcast_loop(*_, **__):\n    while True:\n        pass"),
-    "05-ring": ("chunk-to-send", "def chunk_to_send(*_, **__):\n    while True:\n        pass"),
-}
-DELETED = {
-    "01-regression": ("standardize", "errors-check"),
-    "02-sgd": ("decay", "noise-check"),
-    "04-collectives": ("scatter", "gather-check"),
-    "05-ring": ("fit-network", "crossover-check"),
-}
+WHOLE = ["01-regression", "04-collectives", "09-competition"]
+OTHERS = [lab for lab in source.lab_names() if lab not in WHOLE]
 
 
-def hand_ins(lab):
-    """Name -> bytes of the hand-ins of a lab, each made from what students get."""
-    solution = {cell.id: cell.source for cell in build.solved(lab).cells if source.is_task(cell)}
-
-    def filled(**changed):
-        notebook = nbformat.read(source.LABS / lab / f"{lab}.ipynb", as_version=4)
-        for cell in notebook.cells:
-            if source.is_task(cell):
-                cell.source = changed.get(cell.id, solution[cell.id])
-        return notebook
-
-    def deleted():
-        notebook = filled()
-        notebook.cells = [cell for cell in notebook.cells if cell.id not in DELETED[lab]]
-        return notebook
-
-    made = {
-        "full": filled,
-        "part": lambda: filled(**{task: "pass" for task in solution if task not in FIRST_TASKS[lab]}),
-        "syntax": lambda: filled(**{BROKEN[lab]: "def broken(:"}),
-        "loop": lambda: filled(**dict([LOOPING[lab]])),
-        "deleted": deleted,
-    }
-    return {name: build.to_bytes(made[name]()) if name in made else b"I did it on paper." for name in EXPECTED[lab]}
+def write(folder, student, lab, content):
+    """Write a hand-in of these bytes into the folder of hand-ins."""
+    path = folder / student / lab / f"{lab}.ipynb"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(content)
 
 
-@pytest.fixture(scope="module")
-def graded(tmp_path_factory):
-    root = tmp_path_factory.mktemp("road")
-    for lab in EXPECTED:
-        for student, content in hand_ins(lab).items():
-            path = root / "hand-ins" / student / lab / f"{lab}.ipynb"
-            path.parent.mkdir(parents=True)
-            path.write_bytes(content)
-    command = [sys.executable, "-m", "course.command", "grade", "hand-ins", "--class", "class"]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
-    return root / "class", done
+def read_student_version(lab):
+    """The notebook that students receive."""
+    return nbformat.read(source.LABS / lab / f"{lab}.ipynb", as_version=4)
 
 
-def test_every_lab_is_on_the_road():
-    assert list(EXPECTED) == source.lab_names()
-
-
-def test_the_csv_is_as_expected_by_hand(graded):
-    class_, done = graded
-    assert done.returncode == 0 and done.stderr == "", done.stderr
+def read_scores(class_):
+    """Lab -> student -> points, from grades.csv."""
+    scores = {}
     with (class_ / "grades.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    scores = {lab: {r["student_id"]: float(r["score"]) for r in rows if r["assignment"] == lab} for lab in EXPECTED}
-    assert {lab: {student: scores[lab][student] for student in EXPECTED[lab]} for lab in EXPECTED} == EXPECTED
-    assert not any(score for lab in EXPECTED for student, score in scores[lab].items() if student not in EXPECTED[lab])
+        for row in csv.DictReader(file):
+            scores.setdefault(row["assignment"], {})[row["student_id"]] = float(row["score"])
+    return scores
 
 
-def test_each_has_a_page_with_its_hints_and_no_line_of_a_hidden_test(graded):
-    class_, _ = graded
-
-    def page(student, lab):
-        return (class_ / "feedback" / student / lab / f"{lab}.html").read_text()
-
-    for lab, students in EXPECTED.items():
-        secret = hidden_lines(lab)
-        for student in students:
-            assert f"{EXPECTED[lab][student]} of " in page(student, lab)
-            assert not [line for line in secret if line in page(student, lab)]
-    for lab in LOOPING:
-        assert "does a loop never end?" in page("loop", lab)
-        assert "is not a notebook" in page("text", lab)
+def read_page(class_, student, lab):
+    return (class_ / "feedback" / student / lab / f"{lab}.html").read_text()
 
 
-def hidden_lines(lab):
-    """The lines of 20 characters or more that only hidden tests have; quotes are another thing in HTML."""
+def find_hidden_lines(lab):
+    """The lines of 20 characters or more that only hidden tests have, without those that HTML writes differently."""
     hidden, shown = set(), set()
     for cell in filter(source.is_check, build.solved(lab).cells):
         inside = False
@@ -139,3 +58,75 @@ def hidden_lines(lab):
             inside = line.strip() == source.HIDDEN[0] or (inside and line.strip() != source.HIDDEN[1])
             (hidden if inside else shown).add(line.strip())
     return [line for line in hidden - shown if len(line) >= 20 and not set(line) & set("\"'<>&")]
+
+
+def assert_page_is_complete_and_hides_tests(class_, student, lab, points):
+    page = read_page(class_, student, lab)
+    assert f"{points} of " in page
+    assert [line for line in find_hidden_lines(lab) if line in page] == []
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(WHOLE, id="three labs", marks=pytest.mark.xdist_group("road")),
+        pytest.param(OTHERS, id="other labs", marks=[pytest.mark.xdist_group("road-others"), pytest.mark.long]),
+    ],
+)
+def graded(request, tmp_path_factory):
+    """The hand-ins of some labs, graded by the command: expected (lab -> student -> points), class_ and process."""
+    root, expected = tmp_path_factory.mktemp("road"), {}
+    for lab in request.param:
+        solution = build.solved(lab)
+        hand_ins = expectations.read(lab).hand_ins
+        for student, hand_in in hand_ins.items():
+            write(root / "hand-ins", student, lab, hand_in.content(read_student_version(lab), solution))
+        expected[lab] = {student: hand_in.points for student, hand_in in hand_ins.items()}
+    command = [sys.executable, "-m", "course.command", "grade", "hand-ins", "--class", "class"]
+    process = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    return Namespace(expected=expected, class_=root / "class", process=process)
+
+
+def test_the_csv_is_as_expected_by_hand(graded):
+    assert graded.process.returncode == 0 and graded.process.stderr == "", graded.process.stderr
+    scores = read_scores(graded.class_)
+    expected = graded.expected
+    assert {lab: {student: scores[lab][student] for student in expected[lab]} for lab in expected} == expected
+    assert not any(score for lab in expected for student, score in scores[lab].items() if student not in expected[lab])
+
+
+def test_each_has_a_page_with_its_hints_and_no_line_of_a_hidden_test(graded):
+    for lab, points in graded.expected.items():
+        for student in points:
+            assert_page_is_complete_and_hides_tests(graded.class_, student, lab, points[student])
+        if "loop" in points:
+            assert "does a loop never end?" in read_page(graded.class_, "loop", lab)
+        if "text" in points:
+            assert "is not a notebook" in read_page(graded.class_, "text", lab)
+
+
+@pytest.mark.parametrize(
+    ("lab", "way"),
+    [pytest.param(lab, "outside", id=lab, marks=pytest.mark.xdist_group(f"{lab}-outside")) for lab in OTHERS],
+)
+def test_records_of_the_solved_and_the_untouched_lab_give_all_points_and_none(lab, way, run_lab, tmp_path, monkeypatch):
+    run = run_lab(lab, way)
+    solved = {cell.id: cell.outputs for cell in run.solved.cells if cell.cell_type == "code"}
+    untouched = {check: [make_error("AssertionError", hint)] for check, hint in run.untouched.items()}
+    rest = {"remarks": [], "unsafe": False, "seconds": run.seconds, "cpu_seconds": 0.0, "peak_memory": 0}
+    records = {"full": {"cells": solved} | rest, "untouched": {"cells": untouched} | rest}
+    monkeypatch.setattr(pool, "records", lambda notebooks, *_: ((key, records[key[0]]) for key in notebooks))
+    full = expectations.read(lab).hand_ins["full"]
+    write(tmp_path / "hand-ins", "full", lab, full.content(read_student_version(lab), build.solved(lab)))
+    write(tmp_path / "hand-ins", "untouched", lab, build.to_bytes(read_student_version(lab)))
+    result = grading.grade(tmp_path / "hand-ins", tmp_path / "class")
+    assert [outcome.failed for outcome in result.outcomes] == ["", ""]
+    assert read_scores(tmp_path / "class") == {lab: {"full": full.points, "untouched": 0}}
+    for student, points in (("full", full.points), ("untouched", 0)):
+        assert_page_is_complete_and_hides_tests(tmp_path / "class", student, lab, points)
+    assert judge.read_hints(run.solved).keys() == run.untouched.keys()
+
+
+def test_every_lab_takes_the_road():
+    assert set(WHOLE) < set(source.lab_names())
+    assert all("full" in expectations.read(lab).hand_ins for lab in source.lab_names())

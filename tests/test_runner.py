@@ -1,0 +1,46 @@
+"""How the tests are run: a skip on continuous integration fails, and both tiers together run each test once."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from course.home import HOME
+
+TESTS = """
+import pytest
+
+@pytest.mark.skipif(True, reason="no chromium")
+def test_marked(): pass
+
+def test_in_the_middle(): pytest.skip("no bubblewrap")
+
+def test_that_passes(): pass
+"""
+IN_TWO_PROCESSES = ["-n2", "--dist=loadgroup", "--no-loadscope-reorder"]
+
+
+@pytest.mark.parametrize("options", [[], IN_TWO_PROCESSES], ids=["one process", "two processes"])
+def test_a_skip_fails_on_continuous_integration_alone(tmp_path, options):
+    shutil.copy(HOME / "tests" / "conftest.py", tmp_path)
+    (tmp_path / "test_skips.py").write_text(TESTS)
+    command = [sys.executable, "-m", "pytest", "-ra", "-pno:cacheprovider", "-pxdist.plugin", "--rootdir=.", *options]
+    few_plugins = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    for variables, outcome in (({"CI": "true"}, "1 failed, 1 passed, 1 error"), ({"CI": ""}, "1 passed, 2 skipped")):
+        run = subprocess.run(
+            command, cwd=tmp_path, env=os.environ | few_plugins | variables, capture_output=True, text=True
+        )
+        assert outcome in run.stdout, run.stdout + run.stderr
+        assert "no chromium" in run.stdout and "no bubblewrap" in run.stdout
+
+
+def test_make_test_and_make_test_rest_leave_each_other_their_tests():
+    def read_selection(target):
+        lines = subprocess.check_output(["make", "--dry-run", target, "READY=yes"], cwd=HOME, text=True)
+        (line,) = (line for line in lines.splitlines() if "-m pytest" in line)
+        assert all(option in line for option in ("-n 2", "--dist loadgroup", "--no-loadscope-reorder"))
+        return line.rpartition(" -m ")[2].strip('"')
+
+    assert (read_selection("test"), read_selection("test-rest")) == ("not long", "long")
