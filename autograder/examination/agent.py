@@ -1,10 +1,10 @@
 """The agent inside the student's kernel: answers the grader's questions about the student's names.
 
 `kernel.py` puts this text, and before it that of `values.py`, into a module of the kernel before the first cell runs;
-so it may import nothing else of the course's grader. During a check the kernel's main thread stands in `serve` and
+so it must not import anything else from `autograder`. During a check the kernel's main thread is in `serve` and
 answers what the grader asks for (names, calls) over a socket that only the agent uses and that the student's
-transformers and history do not reach. Functions that a check passes in are called back over the same socket, and may
-ask questions in turn. No part of a check is ever here, and nothing here is trusted: answers are only values.
+transformers and history do not reach. Functions that a check passes in are called back over the same socket, and
+may put questions in turn. No part of a check is ever here, and nothing here is trusted: answers are only values.
 """
 
 import builtins
@@ -26,11 +26,11 @@ from autograder.examination.values import dumps, loads
 
 MAX_MESSAGE = 4000  # characters of an error's text
 
-objects = {}  # handle -> object of the student's that is not plain
+objects = {}  # key -> one of the student's objects that is not plain
 call_numbers = itertools.count()  # of call backs
-line = zmq.Context().socket(zmq.PAIR)  # in a context of its own: student code may end the one that others share
+line = zmq.Context().socket(zmq.PAIR)  # in a separate context: student code may destroy the shared one
 line.bind(f"ipc://{get_ipython().kernel.parent.ip}-agent")
-lock = threading.Lock()  # a thread of the student's may call a function of the check's
+lock = threading.Lock()  # student code may call the check's functions from several threads
 question_number, is_over = 0, True  # of the grader's last question; whether the grader has no more
 
 
@@ -42,7 +42,7 @@ def serve(first):
     """Answer the grader's questions, from number `first` on, until there are no more."""
     global question_number, is_over
     question_number, is_over = first, False
-    # pictures that a check makes are shown to nobody
+    # capture_output discards pictures that a check makes
     with contextlib.suppress(NoMoreQuestions), capture_output(stdout=False, stderr=False):
         text = receive()
         while True:
@@ -54,7 +54,7 @@ def receive():
     global question_number, is_over
     while not is_over:
         number, _, text = line.recv().partition(b" ")
-        if int(number) >= question_number:  # otherwise it was meant for an earlier check, which was interrupted
+        if int(number) >= question_number:  # otherwise it belongs to an earlier check, which was interrupted
             question_number, is_over = int(number), not text
             if text:
                 return text.decode()
@@ -77,7 +77,7 @@ def make_handle(value):
 
 
 class Callback:
-    """A function of the check's: calling it calls the grader, and answers the grader's questions until it returns."""
+    """One of the check's functions: a call goes to the grader, whose questions are answered until the call returns."""
 
     def __init__(self, key, name):
         self.key, self.__name__, self.__qualname__ = key, name, name
@@ -104,7 +104,7 @@ class Callback:
 
 
 def run_ranks(function, args, kwargs, exchange_calls):
-    """Run `function` on ranks whose communicator is the grader's: green threads that each wait in a call of their own.
+    """Run `function` on ranks whose communicator is in the grader; each is a green thread that waits in its own call.
 
     exchange_calls: takes a list of the ranks' calls and returns the next ranks to go on, each with the reply to its
     last call.
@@ -188,7 +188,7 @@ def fill(buf, received):
 
 
 def resolve(kind, key):
-    """Return the object behind a handle, or a function of the check's."""
+    """Return the object behind a handle, or one of the check's functions."""
     if kind == "callback":
         return Callback(*key.split(":", 1))
     return objects[key]
@@ -207,7 +207,7 @@ OPERATIONS = {
 
 
 def answer(question):
-    """Carry out one operation of the grader's: text in, and text out with its value or its error."""
+    """Carry out one operation for the grader: text in, and text out with its value or its error."""
     try:
         message = loads(question, resolve)
         return dumps({"value": carry_out(message)}, make_handle)

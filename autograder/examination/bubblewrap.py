@@ -19,7 +19,7 @@ from course.home import DATASETS, HOME
 HOME_SIZE = 512 * 2**20  # bytes each for home, /tmp and /dev/shm
 PROCESSES = 1024  # threads included
 
-USERS = range(61200, 61200 + 4096)  # that root drops to; nobody owns these ids, and systemd's own lie above them
+USERS = range(61200, 61200 + 4096)  # that root drops to: ids that no account has, below those that systemd hands out
 STUDENT_HOME = "/home/student"
 RUN = "/run/kernel"  # the kernel's sockets and connection file
 # As many kernels run at once as there are cores. With several threads in each, threads waited for each other in turn
@@ -60,8 +60,8 @@ def drop_root(command, user):
     """Return the command by which root runs `command` as `user`, who has no rights.
 
     Other users cannot read everything that root can, so an outer bubblewrap first binds what the sandbox needs where
-    that user can read it. This happens in a process namespace of root's, which ends when the grader is killed: the
-    unprivileged user could not end the processes of root's that would be left over.
+    that user can read it. This happens in a process namespace that root makes and that ends when the grader is killed:
+    otherwise root's processes would be left over, which an unprivileged user cannot end.
     """
     sources = [*list_visible_folders(), *list_font_files(), str(ETC)]
     binds = [option for path in sources for option in ("--ro-bind", path, path)]
@@ -120,7 +120,7 @@ def open_content(content):
 def read_data_limit():
     """Return this process's own hard limit on data memory, in bytes or "unlimited".
 
-    The process in which checks run has a narrower soft limit, which the sandbox must not inherit.
+    The process in which checks run has a narrower soft limit, and that one must not limit the sandbox.
     """
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
     return "unlimited" if hard == resource.RLIM_INFINITY else hard

@@ -1,8 +1,8 @@
 """Runs a check cell in the grader's process, where the student's names are stand-ins.
 
-A name that the check does not define itself is fetched from the student's kernel (`standins.py`). The modules of the
-course that run functions on ranks are the kernel's too; counters of simulated runs are taken here (`relay.py`). The
-result is a hint: one text for the student.
+A name that the check does not define itself is fetched from the student's kernel (`standins.py`). The course's
+modules that run functions on ranks are the kernel's too, but simulated runs are counted here (`relay.py`). The result
+is a hint: one text for the student.
 """
 
 import builtins
@@ -96,7 +96,7 @@ class Names(dict):
 
 
 def make_import(link):
-    """Return a check's `__import__`: modules of the course that mean the student's ranks come from the kernel."""
+    """Return a check's `__import__`: modules that mean the student's ranks come from the kernel."""
 
     def import_for_check(name, globals=None, locals=None, fromlist=(), level=0):
         names = fromlist or ()
@@ -120,9 +120,9 @@ def make_import(link):
 
 
 def find_name(link, name, module):
-    """Return what a check imports as `name` from a module of the kernel's.
+    """Return what a check imports as `name` from a module in the kernel.
 
-    That is the kernel's own object, apart from errors that a check may expect and what must exist here too so that
+    That is the kernel's object, except for errors that a check may expect, and for what must also exist here so that
     messages can be counted here.
     """
     if name in COURSE_ERRORS:

@@ -1,8 +1,8 @@
-"""Examines one hand-in: student code runs inside a kernel of its own, checks outside it.
+"""Examines one hand-in: student code runs inside a kernel, and checks run outside it.
 
 `examine` fills in the outputs of a tidy notebook (see intake/tidy.py) that carries the lab's full checks. Student cells
 run in the kernel, in order; check cells run here, against stand-ins, and a failed one leaves its hint as an error
-output, which nbgrader counts as no points; cells marked measure are skipped. Touches nothing but the kernel.
+output, which nbgrader counts as no points; cells marked measure are skipped. Touches only the kernel and the notebook.
 """
 
 import re
@@ -55,7 +55,7 @@ class Examination:
     def __init__(self, kernel, cell_seconds, notebook_seconds):
         self.kernel, self.cell_seconds, self.notebook_seconds = kernel, cell_seconds, notebook_seconds
         self.end = kernel.now() + notebook_seconds
-        self.history = []  # sources that ran to their end, to be run again in a new kernel
+        self.history = []  # sources that ran to their end; a new kernel runs them again
         self.remarks = []
 
     def run_cell(self, cell):
@@ -93,7 +93,7 @@ class Examination:
         return outputs
 
     def replace_kernel(self, cell, lost):
-        """Start a new kernel, and run there again everything that had run to its end."""
+        """Start a new kernel, and run in it everything that had run to its end."""
         self.remarks.append(f"{cell.id}: the kernel was lost ({lost}); the cells after it ran in a new one.")
         try:
             self.kernel.stop()

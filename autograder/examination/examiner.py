@@ -1,4 +1,4 @@
-"""Examines one hand-in in a process of its own, so that no hand-in can cost another its grade.
+"""Examines one hand-in in a separate process, so that no hand-in can cost another its grade.
 
 `examine_apart` sends the cells that are run to an `Examiner`: a process that has everything imported and forks one
 process per hand-in. Whatever becomes of the forked process, a record comes back. Run as a program, this module is the
@@ -31,7 +31,7 @@ from autograder.labs import source
 from course.errors import Problem
 
 SECONDS = PATIENCE * examine.NOTEBOOK_SECONDS + 60  # of wall time for one hand-in, if all other limits fail
-EXTRA_SECONDS = 30  # of the grader's CPU time, beyond a cell's own limit, for a check that ignores signals
+EXTRA_SECONDS = 30  # of CPU time beyond a cell's limit, after which a check that ignores signals is killed
 MEMORY = 8 * 2**30  # bytes that the checks of one hand-in may take in their own process
 CHECK_ENDED = f"the check could not finish with the values from your code: {checks.TOO_LARGE}"
 PR_SET_PDEATHSIG = 1
@@ -41,7 +41,7 @@ _open = weakref.WeakSet()
 
 
 def examine_apart(notebook, unsafe, cell_seconds=examine.CELL_SECONDS):
-    """Examine a tidy `notebook` in a process of its own; the notebook is not changed.
+    """Examine a tidy `notebook` in a separate process; the notebook is not changed.
 
     unsafe: without a sandbox. cell_seconds: the time limit of one cell.
     Returns a record of plain values: cells (id -> outputs), remarks, unsafe, seconds, cpu_seconds, peak_memory (bytes).
@@ -178,7 +178,7 @@ def examine_and_report(notebook, unsafe, cell_seconds, out):
     """Examine a hand-in in this process, and report each cell as soon as it has run."""
     end_with_parent()
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]  # stays: the sandbox's memory is limited in another way
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]  # unchanged: the sandbox inherits it
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, hard))
 
     def on_cell(cell):
@@ -189,7 +189,7 @@ def examine_and_report(notebook, unsafe, cell_seconds, out):
         signal.setitimer(signal.ITIMER_VIRTUAL, cell_seconds + EXTRA_SECONDS)
         result = examine.examine(notebook, cell_seconds, unsafe, on_cell)
         write_line(out, "result", result)
-    except Exception as error:  # not one of the student's
+    except Exception as error:  # in the grader itself
         write_line(out, "problem", f"{type(error).__name__}: {error}")
         raise
 
@@ -202,7 +202,7 @@ def write_line(out, kind, content):
 
 
 def end_with_parent():
-    """Have this process killed when the thread that made it ends, and give it the signal handling of a shell."""
+    """Have this process killed when the thread that made it ends, and let SIGINT end it."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # a background shell ignores it, and kernels would inherit that
 

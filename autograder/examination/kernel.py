@@ -108,7 +108,7 @@ class Kernel:
             self.client.kernel_info()
 
     def stop(self):
-        """End the kernel and every process below it, without waiting for any of them to agree."""
+        """End the kernel and every process below it, without waiting for their consent."""
         self.room.kill()
         if self.client is not None:
             self.client.stop_channels()
@@ -171,7 +171,7 @@ class Kernel:
     def send_text(self, text):
         """Send one text to the agent; the text is lost if the agent only sends and never reads.
 
-        What the agent has not read of one check it reads, and drops, when the next check begins.
+        If texts of one check are still unread when the next check begins, the agent reads and drops them then.
         """
         if self.line.poll(1000, zmq.POLLOUT):
             self.line.send(f"{self.number} {text}".encode(errors="replace"))
@@ -220,7 +220,7 @@ class Kernel:
                 return
 
     def listen(self, request, deadline):
-        """Yield each message of the kernel's that belongs to `request`, as (channel, type, content).
+        """Yield each of the kernel's messages that belong to `request`, as (channel, type, content).
 
         On the agent's line the type is "=" for an answer, else the number of a call back, and the content is a text.
         Raises TimeUp if neither the reply nor the kernel's word that it is idle arrives by the deadline, and ends soon

@@ -1,7 +1,7 @@
 """Examines many hand-ins at once, on this machine or on the engines of an ipyparallel cluster.
 
-Each is examined in a process of its own (`examiner.py`). The engines of a cluster may be started by any launcher, and
-must see the folder of this environment. Touches no class and no gradebook.
+Each hand-in is examined in a separate process (`examiner.py`). The engines of a cluster may be started by any launcher,
+and must see the folder of this environment. Touches no class and no gradebook.
 """
 
 import contextlib

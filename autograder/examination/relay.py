@@ -1,9 +1,9 @@
 """Counters that grade: a run on simulated ranks whose communicator is here, outside the student's process.
 
-The student's function runs in the kernel, each rank in a green thread of its own (`agent.run_ranks`). Every call of its
-communicator comes here, to a `course.comm` communicator on the simulated carrier, and what that counts and times makes
-the trace. Arrays travel by value. All ranks that are at the same moment of the virtual clock go on together, so a run
-takes one message per step, not one per call. Nothing here runs student code, and nothing in the kernel can count.
+The student's function runs in the kernel, each rank in its own green thread (`agent.run_ranks`). Every call of its
+communicator is sent here, to a `course.comm` communicator on the simulated carrier, which counts and times it for the
+trace. Arrays travel by value. All ranks that are at the same moment of the virtual clock go on together, so a run
+takes one message per step, not one per call. No student code runs here, and nothing in the kernel can change a counter.
 """
 
 import greenlet
@@ -45,7 +45,7 @@ def trace_run(link, function, args, ranks, network, faults, kwargs):
     faults, relays = check_faults(faults, ranks), []
 
     def simulate(_):
-        relays.append(Relay(ranks, network, faults))  # made here: its ranks hang below this green thread
+        relays.append(Relay(ranks, network, faults))  # made here, so that this green thread is the parent of its ranks
         relays[0].run()
         return []
 
@@ -71,7 +71,7 @@ def trace_run(link, function, args, ranks, network, faults, kwargs):
 
 
 class Relay(Simulation):
-    """A simulation whose ranks represent those in the kernel, and make the calls that those ask for."""
+    """A simulation in which each rank makes the calls of one rank in the kernel."""
 
     def __init__(self, ranks, network, faults):
         super().__init__(network, self.represent, [()] * ranks, [{}] * ranks, faults)
@@ -89,7 +89,7 @@ class Relay(Simulation):
             self.end_all()
 
     def serve(self):
-        """Let ranks run as in every simulation, but let all that wait for the kernel go on before time does."""
+        """Let ranks run as in every simulation, but let ranks that wait for the kernel go on before the clock does."""
         while (self.ready or self.replies) and self.stop is None:
             if self.replies and (not self.ready or self.ready[0][0] > self.find_earliest()):
                 self.exchange()
@@ -111,7 +111,7 @@ class Relay(Simulation):
             self.ranks[rank].continue_at(self.ranks[rank].clock)
 
     def represent(self, comm):
-        """Live the life of one rank: make the calls of the rank in the kernel."""
+        """Run one rank here: make the calls of its counterpart in the kernel, until that one ends."""
         requests, reply = {}, (None, None)
         while True:
             self.replies[comm.rank] = reply

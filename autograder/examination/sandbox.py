@@ -1,7 +1,7 @@
 """Rooms for student code: each holds one kernel and everything that the kernel starts, and ends with all of it.
 
-A `Sandbox` is closed by bubblewrap (`bubblewrap.py`), has limits on memory and processes (`control_groups.py`) and a
-clock of its own (`clock.py`). An `Unprotected` room, for authors and for `--unsafe`, has the same methods and protects
+A `Sandbox` is closed by bubblewrap (`bubblewrap.py`), and has limits on memory and processes (`control_groups.py`) and
+its own clock (`clock.py`). An `Unprotected` room, for authors and for `--unsafe`, has the same methods and protects
 nothing. Touches processes, file descriptors and temporary folders; knows nothing of notebooks.
 """
 

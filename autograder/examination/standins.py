@@ -1,7 +1,7 @@
 """Stand-ins: what a check in the grader's process holds in place of objects in the student's kernel.
 
-A `Link` puts questions to the agent in the kernel and lets the agent call the check's own functions. Plain values come
-back as they are (`values.py` says which), everything else as a `StandIn`, whose calls and attributes are carried out in
+A `Link` sends questions to the agent in the kernel, and lets the agent call the check's own functions. Plain values
+(see `values.py`) come back as they are, all other objects as a `StandIn`, whose calls and attributes are evaluated in
 the kernel.
 """
 
@@ -28,21 +28,22 @@ class Link:
     def __init__(self, kernel, deadline):
         self.kernel, self.deadline = kernel, deadline
         self.callbacks, self.raised = {}, None
-        self.calls = {}  # number -> the green thread of one call of a function of the check's
-        self.is_checking = False  # whether the check's own code runs now, and not a question
+        self.calls = {}  # number -> the green thread in which one of the check's functions was called
+        self.is_checking = False  # whether the check's own code runs, rather than a question
 
     @contextlib.contextmanager
     def limit_time(self):
         """Raise Endless in the check's own code after the deadline (in the main thread, where signals arrive).
 
-        A question ends by itself in time, and must not be left half done: the link could not be used any more.
+        A question has its own time limit, and an exception in the middle of one would leave the link unusable.
         """
         if threading.current_thread() is not threading.main_thread():
             yield
             return
 
         def look(_, frame):
-            in_transit = frame.f_code.co_filename in (__file__, contextlib.__file__)  # into a question, or out of one
+            # on the way into a question, or out of one
+            in_transit = frame.f_code.co_filename in (__file__, contextlib.__file__)
             if self.is_checking and not in_transit and self.kernel.now() > self.deadline:
                 raise Endless
 
@@ -60,7 +61,7 @@ class Link:
         """Return the value of one of the agent's OPERATIONS; raises StudentError for what the student's code raised."""
         question = values.dumps({"do": operation, "with": operands}, self.make_handle)
         here = greenlet.getcurrent()
-        if here in self.calls.values():  # the kernel waits for this call back, and takes the question in its place
+        if here in self.calls.values():  # the kernel waits for this call to return, and accepts the question instead
             text = here.parent.switch(question)
         else:
             self.is_checking = False
@@ -101,7 +102,7 @@ class Link:
         return StandIn(self, kind, key)
 
     def call_back(self, text):
-        """Begin a call of a function of the check's that the kernel asks for, or continue one; returns the reply.
+        """Begin or continue a call of one of the check's functions, as the kernel asks; returns the reply.
 
         `text` is the call's number and the call or, if the function had put a question, the answer. Each call has a
         green thread, since many ranks of a simulated run can be in the check's function at once.
@@ -120,7 +121,7 @@ class Link:
         return reply
 
     def carry_out(self, text):
-        """Carry out one call of a function of the check's: from the kernel's text to the text of the reply."""
+        """Call one of the check's functions: the kernel's text in, the text of the reply out."""
         try:
             call = values.loads(text, self.resolve)
             value = self.callbacks[str(call["callback"]).split(":")[0]](*call["args"], **call["kwargs"])
@@ -169,7 +170,7 @@ class StandIn:
 
 
 class Twin:
-    """A class of the course's whose objects are made both in the kernel and here."""
+    """One of the course's classes, whose objects are made both in the kernel and here."""
 
     def __init__(self, there, here):
         self.there, self.here = there, here

@@ -1,7 +1,7 @@
-"""Exceptions that the student's code raised, made again in the grader from the agent's description of them.
+"""Exceptions that the student's code raised, recreated in the grader from the agent's description.
 
-The description comes from the student's kernel, so nothing in it is trusted: names select only among classes that a
-check may expect, and texts are cut to size.
+The description comes from the student's kernel, so nothing in it is trusted: a name only selects one of the classes
+that a check may expect, and texts are shortened.
 """
 
 import builtins
@@ -18,9 +18,9 @@ MAX_MESSAGE = 4000  # characters of an error's text
 
 
 class StudentError(Exception):
-    """An exception that the student's code raised; also of the class of that name, so that a check can expect it.
+    """An exception that the student's code raised. It is also an instance of the class with its name, for `except`.
 
-    kind: the name of its class. place: where it was raised, in words. report, trace: those of a run that failed.
+    kind: the name of its class. place: where it was raised, in words. report, trace: for a failed run, what it reports.
     """
 
     kind, place, report, trace = "", "", None, None
@@ -54,7 +54,7 @@ def make_student_error(parts):
 def find_error_class(name):
     """Return the exception class of this name that a check may expect, None if there is none."""
     kind = COURSE_ERRORS.get(name, getattr(builtins, name, None))
-    silent = (Exception, StopIteration, StopAsyncIteration)  # the last two would end a loop of the check's unnoticed
+    silent = (Exception, StopIteration, StopAsyncIteration)  # the last two would silently end a loop in the check
     return kind if isinstance(kind, type) and issubclass(kind, Exception) and kind not in silent else None
 
 

@@ -5,8 +5,8 @@ Written by hand, because pickle runs code while it decodes, and msgpack would st
 The same text runs on both sides: the grader imports it, and `kernel.py` puts it into the kernel beside `agent.py`, so
 it imports only the standard library and NumPy. Numbers, strings, bytes, None, lists, tuples, sets, dicts and arrays
 cross by value (a subclass arrives as its base type), and so do torch's tensors and what `course.spmd` returns or
-raises: Run, Trace and Report. Any other object stays where it is and crosses as a handle. Nothing is executed in either
-direction, and what is decoded is limited in bytes, nodes and depth, and checked part by part.
+raises: Run, Trace and Report. Any other object stays where it is, and a handle crosses for it. Nothing is executed in
+either direction, and what is decoded is limited in bytes, nodes and depth, and checked part by part.
 """
 
 import base64
@@ -125,7 +125,7 @@ def find_class(tag):
 
 
 def take_apart(tag, value):
-    """Return the parts of an object of the course's, for `rebuild`."""
+    """Return the parts of one of the course's objects, for `rebuild`."""
     if tag == "run":
         return list(value), value.trace
     return value.to_plain() if tag == "trace" else dict(vars(value))
@@ -185,7 +185,7 @@ def decode(data, resolve, budget, depth):
 
 
 def decode_array(dtype, shape, raw, is_scalar):
-    """Return a writable array with memory of its own, or the NumPy scalar."""
+    """Return a writable array that owns its memory, or the NumPy scalar."""
     if not ARRAY_DTYPE.fullmatch(dtype) or len(shape) > 32 or any(n < 0 for n in shape):
         raise NotPlain("the array has an unknown form")
     data = base64.b64decode(raw, validate=True)
@@ -202,7 +202,7 @@ def decode_tensor(is_bfloat16, requires_grad, array):
 
 
 def rebuild(tag, parts):
-    """Return the object of the course's with these parts; raises NotPlain unless such an object has such parts."""
+    """Return the course's object that has these parts; raises NotPlain for parts that no such object has."""
     kind = find_class(tag)
     if tag == "run":
         values, trace = parts
@@ -240,9 +240,9 @@ def check_trace(parts, kind):
 
 
 def is_like(value, model):
-    """Whether `value` can replace `model`, a part of a trace without messages."""
+    """Whether `value` has the form of `model`, a part of a trace without messages."""
     if isinstance(model, np.ndarray):
-        is_free = 0 in model.shape  # as long as there were steps, calls or messages
+        is_free = 0 in model.shape  # its length is the number of steps, calls or messages
         same = isinstance(value, np.ndarray) and value.dtype == model.dtype and value.ndim == model.ndim
         return same and (is_free or value.shape == model.shape)
     if isinstance(model, float):
