@@ -27,6 +27,7 @@ import psutil
 
 from autograder.examination.control_groups import measure_usage
 from autograder.gradebook.classroom import Classroom
+from autograder.gradebook.folder import ClassFolder
 from autograder.labs import answers, build, source
 
 HAND_INS = int(os.environ.get("BENCH_GRADE_HAND_INS", 20))
@@ -58,9 +59,9 @@ def side_by_side(lab, folder):
     stock = folder / "stock"
     stock.mkdir()
     config = STOCK.format(root=str(stock), stub=build.STUB, answer=build.ANSWER_STUB)
-    (stock / "nbgrader_config.py").write_text(config)
+    ClassFolder(stock).configuration.write_text(config)
     Classroom(stock).release(lab)
-    shutil.copytree(folder / "hand-ins", stock / "submitted")
+    shutil.copytree(folder / "hand-ins", ClassFolder(stock).all_submitted)
     theirs = measure([sys.executable, "-m", "nbgrader", "autograde", lab], cwd=stock)
     yield {"lab": lab, "way": "stock", "workers": 1, "graded": len(graded(stock, lab))} | theirs
     cores = len(os.sched_getaffinity(0))
@@ -90,7 +91,7 @@ def kill_grading(lab, folder):
         time.sleep(rng.uniform(20, 60))
         process.kill()
         process.wait()
-        graded_at_kills.append(len(graded(class_, lab)) if (class_ / "gradebook.db").exists() else 0)
+        graded_at_kills.append(len(graded(class_, lab)) if ClassFolder(class_).database.exists() else 0)
     last = subprocess.run(grading(folder / "hand-ins", class_), capture_output=True, text=True, env=with_path())
     before = last.stdout.count(", as before")
     points = scores(class_)
@@ -184,7 +185,7 @@ def graded(class_, lab):
 
 def scores(class_):
     """{student: points} of the class's grades.csv."""
-    with (class_ / "grades.csv").open() as file:
+    with ClassFolder(class_).grades.open() as file:
         return {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}
 
 

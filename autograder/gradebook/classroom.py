@@ -1,23 +1,26 @@
 """A class: an ordinary nbgrader course in a folder of its own, with the course's steps in nbgrader's places.
 
 `nbgrader autograde`, `nbgrader generate_feedback` and formgrader, run in that folder, do what `course grade` does,
-since its `nbgrader_config.py` calls `configure`. Writes only below the class's folder.
+because its nbgrader_config.py calls `configure`. Writes only into the class's folder.
 """
 
 import contextlib
-import fcntl
-from pathlib import Path
+import functools
 
+from filelock import FileLock, Timeout
 from traitlets.config import PyFileConfigLoader
 
+from autograder.gradebook import records
+from autograder.gradebook.folder import ClassFolder
 from autograder.labs import build, converter
 from autograder.reports import render
 from course.errors import Problem
+from course.files import write_whole
 from course.student.hand_in import COLLECTED
 
 IMPORT = "from autograder.gradebook.classroom import configure"
 OLD_IMPORT = "from autograder.classroom import configure"  # in classes made before `configure` moved
-CONFIG = f'''"""This class's nbgrader configuration: what it does not say is nbgrader's default."""
+CONFIG = f'''"""This class's nbgrader configuration. What is not set here has nbgrader's default."""
 
 from pathlib import Path
 
@@ -26,29 +29,29 @@ from pathlib import Path
 c = get_config()  # noqa: F821 - nbgrader provides it
 configure(c, Path(__file__).parent)
 
-# Late penalties, another database, an exchange: see nbgrader's documentation, and set them below.
+# To set late penalties, another database or an exchange, see nbgrader's documentation and add lines below.
 # On a slow machine: c.Examine.cell_seconds = 60
 '''
 
 
 def configure(c, root):
-    """Put the course's own steps into nbgrader's configuration `c` of the class in folder `root`."""
-    nbgrader = "nbgrader.preprocessors"
+    """Put the course's steps into nbgrader's configuration `c` of the class in the folder `root`."""
+    folder, nbgrader, ours = ClassFolder(root), "nbgrader.preprocessors", "autograder.gradebook.preprocessors"
     c.CourseDirectory.root = str(root)
-    c.CourseDirectory.course_id = Path(root).resolve().name
-    # formgrader and grading may both be at work: whoever comes second waits (seconds)
-    c.CourseDirectory.db_url = f"sqlite:///{Path(root).resolve() / 'gradebook.db'}?timeout=60"
+    c.CourseDirectory.course_id = folder.root.name
+    # formgrader and grading may run at the same time: the second one waits for the first (seconds)
+    c.CourseDirectory.db_url = f"sqlite:///{folder.database}?timeout=60"
     c.ClearSolutions.code_stub = {"python": build.STUB}
     c.ClearSolutions.text_stub = build.ANSWER_STUB
     c.Autograde.sanitize_preprocessors = [
-        "autograder.intake.tidy.Tidy",
+        f"{ours}.Tidy",
         f"{nbgrader}.ClearOutput",
         f"{nbgrader}.OverwriteKernelspec",
         f"{nbgrader}.OverwriteCells",
         f"{nbgrader}.CheckCellMetadata",
     ]
     c.Autograde.autograde_preprocessors = [
-        "autograder.examination.examine.Examine",
+        f"{ours}.Examine",
         f"{nbgrader}.LimitOutput",
         f"{nbgrader}.SaveAutoGrades",
         f"{nbgrader}.AssignLatePenalties",
@@ -62,104 +65,119 @@ def configure(c, root):
     c.PageExporter.template_name = "feedback"
     c.PageExporter.extra_template_basedirs = [str(render.TEMPLATES)]
     c.PageExporter.filters = {"plain": render.plain, "points": render.points}
-    c.FileNameCollectorPlugin.named_regexp = COLLECTED  # zip_collect knows the files that `course hand-in` writes
+    c.FileNameCollectorPlugin.named_regexp = COLLECTED  # for nbgrader's zip_collect: files from `course hand-in`
     c.ExportApp.plugin_class = "autograder.reports.grades_csv.Grades"
 
 
-class Classroom:
-    """The class in the folder `root`, made where it is missing; `notes` says what was done to it."""
+class Classroom(ClassFolder):
+    """The class in the folder `root`, which is made if it is missing; `notes` are sentences on what was changed in it.
+
+    `config` is its nbgrader configuration, which nothing here changes.
+    """
 
     def __init__(self, root):
         from nbgrader.coursedir import CourseDirectory
 
-        self.root = Path(root).resolve()
-        if self.root.exists() and not self.root.is_dir():
-            raise Problem(f"{root} is a file; --class names the folder of a class.")
-        self.root.mkdir(parents=True, exist_ok=True)
-        config_file = self.root / "nbgrader_config.py"
-        if not config_file.exists():
-            config_file.write_text(CONFIG)
-        elif OLD_IMPORT in (text := config_file.read_text()):
-            config_file.write_text(text.replace(OLD_IMPORT, IMPORT))
-        self.config = PyFileConfigLoader(config_file.name, path=str(self.root)).load_config()
-        self.coursedir = CourseDirectory(config=self.config)
+        super().__init__(root)
         self.notes = []
+        if self.root.exists() and not self.root.is_dir():
+            raise Problem(f"{root} is a file. --class takes the folder of a class.")
+        self.root.mkdir(parents=True, exist_ok=True)
+        if not self.configuration.exists():
+            write_whole(self.configuration, CONFIG)
+        elif OLD_IMPORT in (text := self.configuration.read_text(encoding="utf-8")):
+            write_whole(self.configuration, text.replace(OLD_IMPORT, IMPORT))
+            self.notes.append(
+                f"{self.configuration.name}: `{OLD_IMPORT}` became `{IMPORT}`, where the course has it now."
+            )
+        self.config = PyFileConfigLoader(self.configuration.name, path=str(self.root)).load_config()
+        self.coursedir = CourseDirectory(config=self.config)
 
     @contextlib.contextmanager
     def alone(self):
-        """Write into the class as the only one; raises Problem where another `course grade` does."""
-        with (self.root / ".lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise Problem(f"another `course grade` is at work in {self.root}: wait until it has ended.") from None
+        """Keep every other `course grade` from writing into the class; raises Problem where one is at work."""
+        lock = FileLock(self.lock, timeout=0)
+        try:
+            lock.acquire()
+        except Timeout:
+            raise Problem(f"another `course grade` is at work in {self.root}: wait until it has ended.") from None
+        try:
             yield
+        finally:
+            lock.release()
 
     def gradebook(self):
-        """nbgrader's gradebook of the class; a context manager."""
+        """Return nbgrader's gradebook of the class, a context manager."""
         from nbgrader.api import Gradebook
 
         return Gradebook(self.coursedir.db_url, self.coursedir.course_id)
 
     def release(self, lab):
         """Bring source/, release/ and the gradebook to the lab's present version."""
-        source = self.root / "source" / lab / f"{lab}.ipynb"
+        solution = self.solution(lab)
         content = build.to_bytes(build.solved(lab))
-        known = source.exists()
-        if known and source.read_bytes() == content and self.is_released(lab):
+        earlier = solution.read_bytes() if solution.exists() else None
+        if earlier == content and self.is_released(lab):
             return
-        before = source.read_bytes() if known else b""
-        source.parent.mkdir(parents=True, exist_ok=True)
-        source.write_bytes(content)
+        write_whole(solution, content)
         try:
             build.release_step(self.root, lab, self.config)
         except Problem:
-            source.unlink()  # so that the next run tries again
+            solution.unlink()  # so that the next run tries again
             raise
-        if known and before != content:
-            self.notes.append(f"{lab}: the class's copy was brought to the lab's present version.")
+        if earlier not in (None, content):
+            self.notes.append(f"{lab}: the class's copy was updated to the lab's present version.")
 
     def is_released(self, lab):
-        """Whether release/ and the gradebook, which may have been changed for another, have the lab."""
+        """Whether release/ and the gradebook have the lab; the gradebook may have been replaced by another."""
         from nbgrader.api import MissingEntry
 
         with self.gradebook() as book, contextlib.suppress(MissingEntry):
-            return book.find_assignment(lab) is not None and (self.root / "release" / lab / f"{lab}.ipynb").exists()
+            return book.find_assignment(lab) is not None and self.student_version(lab).exists()
         return False
 
-    def has(self, lab, student):
-        """Whether the gradebook and the feedback have this hand-in."""
+    def is_graded(self, student, lab):
+        """Whether the gradebook and feedback/ have this hand-in."""
         from nbgrader.api import MissingEntry
 
-        page = self.root / "feedback" / student / lab / f"{lab}.html"
         with self.gradebook() as book, contextlib.suppress(MissingEntry):
-            return page.exists() and book.find_submission(lab, student) is not None
+            return self.feedback_page(student, lab).exists() and book.find_submission(lab, student) is not None
         return False
 
-    def autograde(self, lab, student, record):
-        """`nbgrader autograde` for one hand-in below submitted/, by the record of its examination, a file.
+    def read_record(self, student, lab):
+        """Return the record of a hand-in's examination; {} where there is none that can be used."""
+        return records.read(self.record(student, lab))
+
+    @functools.cached_property
+    def cell_seconds(self):
+        """How long one cell of a hand-in may run, as nbgrader_config.py says."""
+        from autograder.gradebook.preprocessors import Examine
+
+        return Examine(config=self.config).cell_seconds
+
+    def autograde(self, student, lab, notebook, record):
+        """`nbgrader autograde` for one hand-in in submitted/: its tidy notebook, and the record of its examination.
 
         Raises Problem with nbgrader's reason.
         """
-        from nbgrader.converters import Autograde
+        from autograder.gradebook.preprocessors import AutogradeExamined, Examined
 
-        self.config.Examine.record = str(record)
-        self.convert(Autograde, lab, student)
+        self.convert(functools.partial(AutogradeExamined, examined=Examined(notebook, record)), student, lab)
 
-    def generate_feedback(self, lab, student):
-        """`nbgrader generate_feedback` for one hand-in; returns the page's path."""
+    def generate_feedback(self, student, lab):
+        """`nbgrader generate_feedback` for one hand-in; raises Problem with nbgrader's reason."""
         from nbgrader.converters import GenerateFeedback
 
-        self.convert(GenerateFeedback, lab, student)
-        return self.root / "feedback" / student / lab / f"{lab}.html"
+        self.convert(GenerateFeedback, student, lab)
 
-    def convert(self, step, lab, student):
+    def convert(self, step, student, lab):
         """Run one of nbgrader's converters for one hand-in."""
-        self.coursedir.assignment_id, self.coursedir.student_id = lab, student
-        converter.run(step, self.coursedir, self.config)
+        from nbgrader.coursedir import CourseDirectory
 
-    def submission(self, lab, student):
-        """(score, max_score, points still to be given by hand) as the gradebook has them."""
+        converter.run(step, CourseDirectory(config=self.config, student_id=student, assignment_id=lab), self.config)
+
+    def read_points(self, student, lab):
+        """Return (score, max_score, points that a person has still to give) from the gradebook."""
         with self.gradebook() as book:
             submission = book.find_submission(lab, student)
             by_hand = sum(
@@ -174,7 +192,6 @@ class Classroom:
         """Write grades.csv as `nbgrader export` does; returns its path."""
         from autograder.reports.grades_csv import Grades
 
-        path = self.root / "grades.csv"
         with self.gradebook() as book:
-            Grades(to=str(path)).export(book)
-        return path
+            Grades(to=str(self.grades)).export(book)
+        return self.grades

@@ -1,7 +1,8 @@
-"""The files of a folder or an archive, whatever the archive says of itself.
+"""Lists the files of a folder or an archive, whatever the archive claims.
 
-A zip or tar.gz is unpacked into numbered files in a folder of the caller's, so no name in it can lead anywhere; only
-notebooks, timestamp.txt and archives one level down are unpacked, within bounds. What cannot be had carries its fault.
+The members of a zip or tar.gz are unpacked into numbered files in a folder of the caller's, so no name in an archive
+can lead anywhere. Only notebooks, timestamp.txt and archives one level down are unpacked, within limits. A file that
+cannot be had carries its fault.
 """
 
 import contextlib
@@ -15,10 +16,12 @@ import tempfile
 import time
 import zipfile
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
-from autograder.intake.tidy import MAX_FILE
+from autograder.intake.reading import MAX_FILE
 from course.errors import Problem
 
 SUFFIXES = (".zip", ".gz", ".tgz")
@@ -37,211 +40,232 @@ class Exceeded(Exception):
 
 @dataclass
 class Allowance:
-    """How much may still come out of an archive, the archives in it included."""
+    """How much may still come out of an archive, including the archives in it."""
 
-    room: int  # bytes
+    size: int  # bytes
     files: int
     outer: "Allowance | None" = None
 
-    def take(self, room=0, files=0):
-        """Use some of it; raises Exceeded where it does not suffice."""
-        self.room -= room
+    def take(self, size=0, files=0):
+        """Use some of it; raises Exceeded where too little is left."""
+        self.size -= size
         self.files -= files
-        if self.room < 0 or self.files < 0:
+        if self.is_exceeded():
             raise Exceeded
         if self.outer:
-            self.outer.take(room, files)
+            self.outer.take(size, files)
+
+    def is_exceeded(self):
+        """Whether more was taken than there was."""
+        return self.size < 0 or self.files < 0
 
 
-def whole():
-    """What a class may bring: 8 GiB, 50,000 files."""
+def allow_class():
+    """Return what all hand-ins of a class together may hold: 8 GiB and 50,000 files."""
     return Allowance(8 * 2**30, 50_000)
 
 
-def nested(outer=None):
-    """What one student's archive may bring: a notebook as large as may be, and some."""
+def allow_hand_in(outer=None):
+    """Return what one student's archive may hold: a notebook of the largest size, and some other files."""
     return Allowance(MAX_FILE + 28 * MEGABYTE, 2_000, outer)
 
 
 @dataclass
 class Entry:
-    """A file, or an empty folder: its names from the top, where its content lies (None: nowhere), what is wrong."""
+    """A file, or an empty folder: its path as names from the top, and where its content lies."""
 
     parts: tuple
-    path: Path | None
+    path: Path | None  # None: the content cannot be had, or is not needed
     modified: float = 0.0  # seconds since 1970
-    fault: str = ""
-    folder: bool = False
+    fault: str = ""  # the rest of a sentence that begins with its name
+    is_folder: bool = False
 
     @property
     def name(self):
-        """The last of its names."""
+        """The last name of its path."""
         return self.parts[-1]
 
 
+class Member(NamedTuple):
+    """A member of an archive, as the archive describes it."""
+
+    name: str
+    modified: float
+    fault: str
+    is_folder: bool
+    open: Callable  # returns a stream of its content
+
+
 def is_archive(name):
-    """Is this the name of an archive that can be opened?"""
+    """Whether this is the name of an archive that can be opened."""
     return re.search(rf"{ENDINGS}$", name) is not None
 
 
-def shown(name):
-    """A name as it can be printed: nothing that moves the cursor or turns the writing around, and not too long."""
+def is_needed(name):
+    """Whether a file of this name is worth unpacking."""
+    return name == "timestamp.txt" or name.lower().endswith(".ipynb") or is_archive(name)
+
+
+def printable(name):
+    """Return a name fit to be printed: nothing that moves the cursor or reverses the text, and not too long."""
     name = name if len(name) <= 200 else f"{name[:200]}..."
     return "".join(letter if letter.isprintable() else "?" for letter in name)
 
 
-def listed(folder):
-    """Entries of a folder's files and empty folders; links are not followed."""
+def list_folder(folder):
+    """Return the entries of all files and empty folders in a folder; links are not followed."""
     entries = []
 
-    def unreadable(error):
-        entries.append(Entry(Path(error.filename).relative_to(folder).parts, None, fault="cannot be read", folder=True))
+    def add_unreadable(error):
+        parts = Path(error.filename).relative_to(folder).parts
+        entries.append(Entry(parts, None, fault="cannot be read", is_folder=True))
 
-    for here, folders, files in os.walk(folder, onerror=unreadable):
+    for here, folders, files in os.walk(folder, onerror=add_unreadable):
         parts = Path(here).relative_to(folder).parts
         folders.sort()
         for name in sorted([*files, *folders]):
             path = Path(here, name)
             if name in folders and not path.is_symlink():
                 continue
-            entries.append(of_file(path, (*parts, name)))
+            entries.append(make_entry(path, (*parts, name)))
         if not files and not folders and parts:
-            entries.append(Entry(parts, None, folder=True))
+            entries.append(Entry(parts, None, is_folder=True))
     return entries
 
 
-def of_file(path, parts):
-    """The entry of what lies at `path`."""
+def make_entry(path, parts):
+    """Make the entry of what lies at `path`."""
     mode = path.lstat().st_mode
     entry = Entry(parts, None, path.lstat().st_mtime)
     if stat.S_ISLNK(mode):
         entry.fault = "is a link to another file"
     elif not stat.S_ISREG(mode):
-        entry.fault = "is not an ordinary file"
+        entry.fault = "is not a regular file"
     elif not os.access(path, os.R_OK):
         entry.fault = "cannot be read"
-    elif wanted(path.name) and path.stat().st_size > MAX_FILE and not is_archive(path.name):
+    elif is_needed(path.name) and path.stat().st_size > MAX_FILE and not is_archive(path.name):
         entry.fault = f"is larger than {MAX_FILE // MEGABYTE} MB"
     else:
         entry.path = path
     return entry
 
 
-def wanted(name):
-    """Is a file of this name worth unpacking?"""
-    return name == "timestamp.txt" or name.lower().endswith(".ipynb") or is_archive(name)
+def open_archive(path, folder):
+    """Return the entries of the archive at `path`, and of the archives in it, unpacked into `folder`.
 
-
-def unpacked(path, room):
-    """Entries of the archive at `path`, and of the archives in it, unpacked into the folder `room`.
-
-    Raises Problem where it is no archive, is cut off, or holds more than a class may bring.
+    Raises Problem where it is not an archive, is truncated, or holds more than a class may hand in.
     """
-    allowance = whole()
+    allowance = allow_class()
     try:
-        entries = unpack(path, (), room, allowance)
-        return [part for entry in entries for part in opened(entry, room, allowance)]
+        entries = unpack(path, (), folder, allowance)
+        return [part for entry in entries for part in open_entry(entry, folder, allowance)]
     except Exceeded:
         raise Problem(
-            f"{path} holds more than 8 GB or 50,000 files: unpack it yourself, and name the folder."
+            f"{path} holds more than 8 GB or 50,000 files. Unpack it yourself, and name the folder."
         ) from None
     except UNREADABLE as error:
         raise Problem(
-            f"{path} cannot be opened, it may be cut off ({shown(str(error)) or type(error).__name__}): "
-            "fetch it again, or unpack it yourself and name the folder."
+            f"{path} cannot be opened and may be truncated ({printable(str(error)) or type(error).__name__}). "
+            "Fetch it again, or unpack it yourself and name the folder."
         ) from None
 
 
-def opened(entry, room, outer=None):
-    """The entries of an entry that is an archive; of any other, itself. One level: archives in it stay closed."""
+def open_entry(entry, folder, outer=None):
+    """Return the entries in an entry that is an archive, and any other entry by itself.
+
+    An archive in that archive stays closed. outer: the Allowance of the archive that the entry is from.
+    """
     if entry.fault or entry.path is None or not is_archive(entry.name):
         return [entry]
     if entry.path.stat().st_size > MAX_NESTED:
         return [replace(entry, path=None, fault=f"is an archive larger than {MAX_NESTED // MEGABYTE} MB")]
-    allowance = nested(outer)
+    allowance = allow_hand_in(outer)
     try:
-        entries = unpack(entry.path, entry.parts, room, allowance)
+        entries = unpack(entry.path, entry.parts, folder, allowance)
     except Exceeded:
-        if outer and (outer.room < 0 or outer.files < 0):
+        if outer and outer.is_exceeded():
             raise
         return [replace(entry, path=None, fault="is an archive that holds more than a hand-in may")]
     except UNREADABLE:
-        return [replace(entry, path=None, fault="is an archive that is damaged or cut off")]
+        return [replace(entry, path=None, fault="is an archive that is damaged or truncated")]
     for inner in entries:
         if is_archive(inner.name) and not inner.fault:
-            inner.path, inner.fault = None, "is an archive in an archive: it was not opened"
-    return entries or [replace(entry, path=None, fault="is an archive with nothing in it")]
+            inner.path, inner.fault = None, "is an archive in an archive and was not opened"
+    return entries or [replace(entry, path=None, fault="is an empty archive")]
 
 
-def unpack(path, above, room, allowance):
-    """Entries of one archive, `above` (names) put before each; raises Exceeded, or one of UNREADABLE."""
-    members = in_zip if zipfile.is_zipfile(path) else in_tar
+def unpack(path, above, folder, allowance):
+    """Return the entries of one archive, their paths below `above` (names), unpacked into `folder`.
+
+    Raises Exceeded, or one of UNREADABLE.
+    """
+    list_members = list_zip if zipfile.is_zipfile(path) else list_tar
     entries, seen = [], set()
-    for name, modified, fault, folder, source in members(path, allowance):
+    for member in list_members(path, allowance):
         allowance.take(files=1)
-        parts = tuple(part for part in re.split(r"[/\\]", name) if part not in ("", "."))
+        parts = tuple(part for part in re.split(r"[/\\]", member.name) if part not in ("", "."))
         if not parts:
             continue
-        entry = Entry((*above, *parts), None, modified, fault, folder)
-        if ".." in parts or name.startswith(("/", "\\")) or re.match(r"[A-Za-z]:", name):
-            entry.parts = (*above, f"'{shown(name)}'".replace("/", "\u2215"))  # one name, to be shown
-            entry.fault = "has a path that leads out of the archive: it was not unpacked"
-        elif not fault and not folder and wanted(parts[-1]):
-            entry.path, entry.fault = copy(source, room)
+        entry = Entry((*above, *parts), None, member.modified, member.fault, member.is_folder)
+        if ".." in parts or member.name.startswith(("/", "\\")) or re.match(r"[A-Za-z]:", member.name):
+            entry.parts = (*above, f"'{printable(member.name)}'".replace("/", "\u2215"))  # one name, to be printed
+            entry.fault = "has a path that leads out of the archive and was not unpacked"
+        elif not member.fault and not member.is_folder and is_needed(parts[-1]):
+            entry.path, entry.fault = extract(member, folder)
         entries.append(entry)
         seen.update(parts[:depth] for depth in range(1, len(parts)))
-    return [entry for entry in entries if not (entry.folder and entry.parts[len(above) :] in seen)]
+    return [entry for entry in entries if not (entry.is_folder and entry.parts[len(above) :] in seen)]
 
 
-def in_zip(path, allowance):
-    """(name, modified, fault, is a folder, opener) of each member."""
+def list_zip(path, allowance):
+    """Yield each Member of the zip at `path`."""
     with zipfile.ZipFile(path) as archive:
         for info in archive.infolist():
             name = info.filename
-            if not info.flag_bits & 0x800:  # some write UTF-8 without saying so
+            if not info.flag_bits & 0x800:  # some programs write UTF-8 without saying so
                 with contextlib.suppress(UnicodeError):
                     name = name.encode("cp437").decode("utf-8")
             fault = "is encrypted" if info.flag_bits & 1 else ""
             mode = info.external_attr >> 16
             if stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
-                fault = "is a link to another file" if stat.S_ISLNK(mode) else "is not an ordinary file"
+                fault = "is a link to another file" if stat.S_ISLNK(mode) else "is not a regular file"
             try:
                 modified = time.mktime((*info.date_time, 0, 0, -1))
             except (ValueError, OverflowError):
                 modified = 0.0
-            folder = name.endswith(("/", "\\"))
-            yield name, modified, fault, folder, lambda info=info: Counted(archive.open(info), allowance)
+            is_folder = name.endswith(("/", "\\"))
+            yield Member(name, modified, fault, is_folder, lambda info=info: Counted(archive.open(info), allowance))
 
 
-def in_tar(path, allowance):
-    """The same of a tar.gz, read once from front to end."""
+def list_tar(path, allowance):
+    """Yield each Member of the tar.gz at `path`, which is read once from front to end."""
     with gzip.open(path) as raw, tarfile.open(fileobj=Counted(raw, allowance), mode="r|") as archive:
         for info in archive:
-            link = info.issym() or info.islnk()
-            plain = info.isfile() or info.isdir()
-            fault = "is a link to another file" if link else "" if plain else "is not an ordinary file"
-            yield info.name, float(info.mtime), fault, info.isdir(), lambda info=info: archive.extractfile(info)
+            is_link = info.issym() or info.islnk()
+            is_plain = info.isfile() or info.isdir()
+            fault = "is a link to another file" if is_link else "" if is_plain else "is not a regular file"
+            yield Member(info.name, float(info.mtime), fault, info.isdir(), lambda info=info: archive.extractfile(info))
 
 
 class Counted:
-    """A stream whose bytes, those passed over included, are within an allowance."""
+    """A stream whose bytes, including those that are skipped, count against an Allowance."""
 
     def __init__(self, raw, allowance):
         self.raw, self.allowance = raw, allowance
 
     def read(self, size):
-        """Bytes, as of any stream."""
+        """Return bytes, as any stream does."""
         data = self.raw.read(size)
         self.allowance.take(len(data))
         return data
 
 
-def copy(source, room):
-    """(path, fault): what `source()` opens as a file in the folder `room`, or what is wrong with it."""
+def extract(member, folder):
+    """Write the content of a Member into a file in `folder`; returns (path, "") or (None, what is wrong with it)."""
     size = 0
-    with tempfile.NamedTemporaryFile(dir=room, delete=False) as file:
+    with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
         try:
-            stream = source()
+            stream = member.open()
             chunk = stream.read(MEGABYTE)
         except UNREADABLE:
             return None, "is damaged in the archive"

@@ -39,7 +39,7 @@ class Grades(CsvExportPlugin):
 def write_tasks(path, tasks, hand_ins):
     """Write one lab's points, a row a student, a column a task; what waits for a person is empty, and named at the end.
 
-    tasks: dict from a task's name to the names of the cells that give its points. hand_ins: see `report.HandIn`.
+    tasks: dict from a task's name to the names of the cells that give its points. hand_ins: see `summary.GradedHandIn`.
     """
     most = {task: max(each.task(cells).max for each in hand_ins) for task, cells in tasks.items()}
     columns = [f"{task} (of {most[task]:g})" for task in tasks]

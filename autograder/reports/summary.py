@@ -6,7 +6,6 @@ reports/LAB/ in the class's folder: summary.html, similarity.html, tasks.csv. Al
 instructor's alone.
 """
 
-import json
 import re
 import statistics
 from collections import Counter
@@ -27,12 +26,11 @@ OUTCOMES = ["full points", "some points", "no points", "left empty", "waits for 
 
 
 def write(classroom):
-    """Write the reports of every lab that somebody handed in; returns the folder that they are in."""
-    folder = classroom.root / "reports"
+    """Write the reports of every lab that somebody handed in."""
     with classroom.gradebook() as book:
         labs = [lab.name for lab in book.assignments if lab.submissions]
     for lab in labs:
-        paths = [classroom.root / step / lab / f"{lab}.ipynb" for step in ("source", "release")]
+        paths = [classroom.solution(lab), classroom.student_version(lab)]
         if not all(path.is_file() for path in paths):
             continue  # an assignment of another make
         solution, release = map(notebook, paths)
@@ -41,12 +39,12 @@ def write(classroom):
             task["name"]: [source.nbgrader(cell)["grade_id"] for cell in task["graded"]]
             for task in feedback.tasks_of(solution.cells)
         }
-        (folder / lab).mkdir(parents=True, exist_ok=True)
-        grades_csv.write_tasks(folder / lab / "tasks.csv", tasks, hand_ins)
-        (folder / lab / "summary.html").write_text(summary(lab, tasks, hand_ins, release), encoding="utf-8")
+        folder = classroom.reports(lab)
+        folder.mkdir(parents=True, exist_ok=True)
+        grades_csv.write_tasks(folder / "tasks.csv", tasks, hand_ins)
+        (folder / "summary.html").write_text(summary(lab, tasks, hand_ins, release), encoding="utf-8")
         page_of_pairs = look_alikes(lab, hand_ins, solution, release)
-        (folder / lab / "similarity.html").write_text(page_of_pairs, encoding="utf-8")
-    return folder
+        (folder / "similarity.html").write_text(page_of_pairs, encoding="utf-8")
 
 
 @dataclass
@@ -59,7 +57,7 @@ class Points:
 
 
 @dataclass
-class HandIn:
+class GradedHandIn:
     """One hand-in as it was graded. `run` is what the grader noted of its run, {} where it did not."""
 
     student: str
@@ -96,13 +94,13 @@ def read(classroom, lab):
         for submission in submissions:
             student, penalty = submission.student, submission.late_submission_penalty or 0.0
             names = (student.id, student.last_name, student.first_name)
-            hand_ins.append(HandIn(*names, points.get(submission.id, {}), penalty))
+            hand_ins.append(GradedHandIn(*names, points.get(submission.id, {}), penalty))
     for hand_in in hand_ins:
-        path = classroom.root / "autograded" / hand_in.student / lab / f"{lab}.ipynb"
+        path = classroom.autograded(hand_in.student, lab)
         if path.is_file():
             graded = notebook(path)
             hand_in.cells, hand_in.remarks = graded.cells, list(graded.metadata.get("course", {}).get("remarks", []))
-        hand_in.run = noted(classroom.root / "examined" / lab / f"{hand_in.student}.json")
+        hand_in.run = classroom.read_record(hand_in.student, lab)
         hand_in.remarks += [remark for remark in hand_in.run.get("remarks", []) if remark not in hand_in.remarks]
     return sorted(hand_ins, key=lambda hand_in: hand_in.student)
 
@@ -123,15 +121,6 @@ def points_of(book, submissions):
 def notebook(path):
     """A notebook of the class's own, which was checked when it was written."""
     return nbformat.v4.reads(path.read_text(encoding="utf-8"))
-
-
-def noted(path):
-    """What the grader noted of a run; {} where there is no such file, or none that can be read."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def summary(lab, tasks, hand_ins, release):

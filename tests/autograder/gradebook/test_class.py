@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 
-import nbformat
 import psutil
 import pytest
 
@@ -85,8 +84,8 @@ def test_a_run_that_is_killed_leaves_nothing_running_and_the_same_command_goes_o
         process.wait()
         assert started and is_gone(started)
     kept = {path: time for path, time in records(class_).items() if json.loads(path.read_text())["graded"]}
-    status, rows, summary = run(folder, class_)
-    assert status == 0 and summary["graded"] == 6 and read_scores(class_) == deserved
+    status, rows, _ = run(folder, class_)
+    assert status == 0 and len(rows) == 6 and read_scores(class_) == deserved
     assert len(kept) >= 2 and all(records(class_)[path] == time for path, time in kept.items()), "run twice"
     assert {row["score"] for row in rows.values()} == {3, 5}
     assert list(ControlGroup.find_abandoned()) == []
@@ -98,7 +97,7 @@ def test_an_interrupt_is_one_sentence_and_leaves_nothing_running(hand_ins, class
     started = below(process)
     process.send_signal(signal.SIGINT)
     said = process.stdout.read()
-    assert process.wait() != 0 and "the same command goes on from here" in said and "Traceback" not in said
+    assert process.wait() != 0 and "run the same command again to continue" in said and "Traceback" not in said
     assert is_gone(started)
 
 

@@ -16,7 +16,8 @@ from autograder.testing.texts import HOSTILE, SCRIPT
 def written(room, student):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return room.generate_feedback(LAB, student)
+        room.generate_feedback(student, LAB)
+    return room.feedback_page(student, LAB)
 
 
 @pytest.fixture(scope="module")

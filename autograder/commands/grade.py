@@ -1,0 +1,105 @@
+"""Grade a folder of hand-ins: gradebook, a feedback page each, and a CSV.
+
+Prints one line per hand-in; the work is done by `gradebook.grading`.
+"""
+
+import dataclasses
+import json
+import time
+from pathlib import Path
+
+from autograder.gradebook import grading
+from course.errors import Problem
+
+
+def add_arguments(parser):
+    """Where the hand-ins are, which class they belong to, and how they are graded."""
+    parser.add_argument("hand_ins", type=Path, metavar="HAND-INS", help="a folder or archive: see README.md")
+    parser.add_argument(
+        "--class", dest="classroom", type=Path, required=True, metavar="CLASS", help="the class's folder"
+    )
+    parser.add_argument(
+        "--workers", type=int, metavar="N", help="number of hand-ins to grade in parallel (default: number of cores)"
+    )
+    parser.add_argument("--profile", help="grade on the engines of the ipyparallel cluster that runs under this name")
+    parser.add_argument("--again", action="store_true", help="grade also what has been graded already")
+    parser.add_argument(
+        "--unsafe", action="store_true", help="grade without a sandbox: hand-ins can do whatever you can do"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line, the summary last")
+
+
+def run(args):
+    """Grade everything in HAND-INS; returns 1 where a hand-in could not be graded at all."""
+    progress = Progress(is_quiet=args.json)
+    try:
+        result = grading.grade(
+            args.hand_ins,
+            args.classroom,
+            workers=args.workers,
+            profile=args.profile,
+            again=args.again,
+            unsafe=args.unsafe,
+            on_start=progress.start,
+            on_outcome=progress.report,
+        )
+    except KeyboardInterrupt:
+        raise Problem("stopped. What is finished is kept: run the same command again to continue.") from None
+    failed = [outcome for outcome in result.outcomes if outcome.failed]
+    graded = len(result.outcomes) - len(failed)
+    if args.json:
+        for outcome in result.outcomes:
+            print(json.dumps(make_row(outcome)))
+        summary = {"graded": graded, "failed": len(failed), "not_graded": result.strays, "csv": str(result.csv)}
+        print(json.dumps({"summary": summary}))
+    else:
+        for stray in result.strays:
+            print(f"not graded: {stray}")
+        print(f"{graded} hand-ins graded: see {result.csv.name}, feedback/ and reports/ in {result.csv.parent}.")
+    return 1 if failed else 0
+
+
+class Progress:
+    """Prints one line per hand-in, with the time that is left, unless `is_quiet`."""
+
+    def __init__(self, is_quiet):
+        self.is_quiet = is_quiet
+        self.total = self.done = self.examined = 0
+        self.started = time.monotonic()
+
+    def start(self, total, notes):
+        """Print what was changed in the class, before `total` hand-ins are graded."""
+        self.total, self.started = total, time.monotonic()
+        for note in notes:
+            self.print(note)
+
+    def report(self, outcome):
+        """Print the line of one hand-in and its remarks."""
+        self.done += 1
+        self.examined += not outcome.is_unchanged
+        left = (time.monotonic() - self.started) / max(self.examined, 1) * (self.total - self.done)
+        later = f"; about {max(round(left / 60), 1)} min left" if self.total > self.done and self.examined else ""
+        self.print(f"[{self.done}/{self.total}] {describe(outcome)}{later}")
+        for remark in outcome.remarks:
+            self.print(f"      {remark}")
+
+    def print(self, text):
+        """Print a line at once."""
+        if not self.is_quiet:
+            print(text, flush=True)
+
+
+def describe(outcome):
+    """Describe an outcome in one line for people."""
+    if outcome.failed:
+        return f"{outcome.student}  {outcome.lab}  COULD NOT BE GRADED: {outcome.failed}"
+    by_hand = f" ({outcome.by_hand:g} more to be given by hand)" if outcome.by_hand else ""
+    unchanged = ", as before" if outcome.is_unchanged else ""
+    return f"{outcome.student}  {outcome.lab}  {outcome.score:g} of {outcome.points:g} points{by_hand}{unchanged}"
+
+
+def make_row(outcome):
+    """Describe an outcome for a program."""
+    row = dataclasses.asdict(outcome)
+    del row["is_unchanged"]
+    return row

@@ -1,0 +1,70 @@
+"""Where everything of a class lies: the one place that puts together a path in the class's folder.
+
+The layout is that of an ordinary nbgrader course, with tries/, examined/, reports/ and students.csv beside it. Reads
+the two notebooks that say what a lab is; writes nothing.
+"""
+
+from pathlib import Path
+
+import nbformat
+
+from autograder.intake import tidy
+
+
+class ClassFolder:
+    """The paths of the class in the folder `root`. A file of one hand-in goes by its student and lab."""
+
+    def __init__(self, root):
+        self.root = Path(root).resolve()
+        self.configuration = self.root / "nbgrader_config.py"
+        self.database = self.root / "gradebook.db"
+        self.grades = self.root / "grades.csv"
+        self.roster = self.root / "students.csv"
+        self.lock = self.root / ".lock"
+        self.all_submitted = self.root / "submitted"
+        self.all_tries = self.root / "tries"
+
+    def solution(self, lab):
+        """The lab with its solutions and hidden tests."""
+        return self.root / "source" / lab / f"{lab}.ipynb"
+
+    def student_version(self, lab):
+        """The lab as students receive it."""
+        return self.root / "release" / lab / f"{lab}.ipynb"
+
+    def submitted(self, student, lab):
+        """The notebook that is graded."""
+        return self.all_submitted / student / lab / f"{lab}.ipynb"
+
+    def timestamp(self, student, lab):
+        """When it was handed in, for nbgrader."""
+        return self.submitted(student, lab).with_name("timestamp.txt")
+
+    def tries(self, student, lab):
+        """The folder with every file that the student handed in for the lab."""
+        return self.all_tries / student / lab
+
+    def record(self, student, lab):
+        """The record of the examination."""
+        return self.root / "examined" / lab / f"{student}.json"
+
+    def autograded(self, student, lab):
+        """The graded notebook, with its outputs."""
+        return self.root / "autograded" / student / lab / f"{lab}.ipynb"
+
+    def feedback_page(self, student, lab):
+        """The page for the student."""
+        return self.root / "feedback" / student / lab / f"{lab}.html"
+
+    def reports(self, lab):
+        """The folder with the lab's reports for the instructor."""
+        return self.root / "reports" / lab
+
+    def is_for_hand_ins(self, path):
+        """Whether `path` lies in the class where nbgrader puts hand-ins: submitted/ or downloaded/."""
+        return any(path.is_relative_to(part) for part in (self.all_submitted, self.root / "downloaded"))
+
+    def read_lab(self, lab):
+        """Read the lab in the form that hand-ins are brought into: as students receive it, but with whole checks."""
+        paths = self.student_version(lab), self.solution(lab)
+        return tidy.restore_checks(*(nbformat.read(path, as_version=4) for path in paths))

@@ -1,0 +1,63 @@
+"""Whatever file was handed in gives its cells, or a remark that says what is wrong with it."""
+
+import json
+
+import pytest
+
+from autograder.intake import reading
+from autograder.labs import build
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "empty"),
+        (b"  \n", "empty"),
+        (b"hello", "not a notebook"),
+        (b"\x80\x04\x95", "not a notebook"),
+        (b"[1, 2]", "not a notebook"),
+        (b"{}", "not a notebook"),
+        (b'{"cells": 3, "nbformat": 4}', "not a notebook"),
+        (b'{"cells": [3], "nbformat": 4}', "not a notebook"),
+        (b"null", "not a notebook"),
+        (b"[" * 100_000, "not a notebook"),
+        (b'{"nbformat": 3, "worksheets": []}', "not a notebook"),
+    ],
+)
+def test_a_file_that_is_not_a_notebook_is_said_to_be_none(tmp_path, content, words):
+    path = tmp_path / "a.ipynb"
+    path.write_bytes(content)
+    notebook, remarks = reading.read_hand_in(path)
+    assert notebook is None and words in remarks[0]
+
+
+def test_odd_metadata_and_outputs_are_left_behind(tmp_path, mini):
+    data = json.loads(build.to_bytes(mini.hand_in()))
+    data["metadata"] = {"kernelspec": {"name": "r"}, "x": [1] * 1000}
+    data["cells"][2]["metadata"] = ["no dict"]
+    data["cells"][3]["outputs"] = "nonsense"
+    data["cells"][4]["source"] = ["a\n", 1]
+    path = tmp_path / "a.ipynb"
+    path.write_text(json.dumps(data))
+    notebook, remarks = reading.read_hand_in(path)
+    assert remarks == [] and notebook.metadata.kernelspec.name == "python3"
+    assert notebook.cells[4].source == "a\n1"
+
+
+def test_a_cell_with_half_a_surrogate_pair_can_be_written(tmp_path):
+    path = tmp_path / "a.ipynb"
+    path.write_bytes(b'{"cells": [{"cell_type": "code", "source": "x = 1 # \\ud800", "metadata": {}}], "nbformat": 4}')
+    notebook, remarks = reading.read_hand_in(path)
+    assert remarks == [] and build.to_bytes(notebook)
+    assert notebook.cells[0].source == "x = 1 # ?"
+
+
+def test_a_file_truncated_anywhere_gives_its_complete_cells(tmp_path, mini):
+    raw, path = build.to_bytes(mini.hand_in()), tmp_path / "a.ipynb"
+    counts = []
+    for end in range(0, len(raw) - 2, 97):
+        path.write_bytes(raw[:end])
+        notebook, remarks = reading.read_hand_in(path)
+        counts.append(len(notebook.cells) if notebook else 0)
+        assert remarks
+    assert counts == sorted(counts) and counts[-1] == len(mini.release.cells)
