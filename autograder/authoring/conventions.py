@@ -56,10 +56,18 @@ def check_expectations(name, solution):
 
 
 def find_leaks(name, solution):
-    """Which lines of a solution or a hidden test reach students, in this lab or in one before it?
+    """Which secret lines reach students, in this lab or in one before it?
 
-    Lines that the lab itself gives are no leak. Given cells and measure cells of later labs are not searched, because
-    they carry working versions of what earlier labs built. Neither are lines that make a generator of random numbers.
+    Given cells and measure cells of later labs are not searched: they carry working versions of what earlier labs built.
+    """
+    leaks = read_secrets(solution) & lines_of_students(name)
+    return [f"a line of a solution or a hidden test reaches students: {line}" for line in sorted(leaks)]
+
+
+def read_secrets(solution):
+    """The lines of solutions and hidden tests that the lab does not give elsewhere.
+
+    Short lines are left out, and those that make a generator of random numbers: they give nothing away.
     """
     given, secret = set(), set()
     for cell in solution.cells:
@@ -72,8 +80,7 @@ def find_leaks(name, solution):
                 given.add(line)
             elif len(line) >= LEAST_SECRET and "= np.random.default_rng(" not in line:
                 secret.add(line)
-    leaks = (secret - given) & lines_of_students(name)
-    return [f"a line of a solution or a hidden test reaches students: {line}" for line in sorted(leaks)]
+    return secret - given
 
 
 def lines_of_students(name):
