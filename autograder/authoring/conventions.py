@@ -58,7 +58,7 @@ def check_expectations(name, solution):
 def find_leaks(name, solution):
     """Which secret lines reach students, in this lab or in one before it?
 
-    Given cells and measure cells of later labs are not searched: they carry working versions of what earlier labs built.
+    Given and measure cells of later labs are not searched: they carry working versions of what earlier labs built.
     """
     leaks = read_secrets(solution) & lines_of_students(name)
     return [f"a line of a solution or a hidden test reaches students: {line}" for line in sorted(leaks)]
