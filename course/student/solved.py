@@ -1,7 +1,7 @@
-"""Puts a lab with its solutions into work/solved/, for `course lab --solved`: a way for authors to look at a lab.
+"""Write a lab with its solutions to work/solved/, so that authors can look at it with `course lab --solved`.
 
-The solutions come from whoever provides the entry point group `course.solutions`; what students receive has nobody
-that does. Touches nothing in work/ but the folder work/solved/.
+The package that registers an entry point in the group `course.solutions` provides the solutions; what students receive
+has no such package. Touches nothing in work/ but the folder work/solved/.
 """
 
 import importlib.util
@@ -16,7 +16,7 @@ from course.student import work
 def prepare(name, home=HOME):
     """Write the solved notebook of lab `name`; returns its path below work/.
 
-    A notebook there that was changed by hand is kept beside it as NAME.before.ipynb. Raises Problem where there are no
+    A notebook there that was changed by hand is kept beside it as NAME.before.ipynb. Raises Problem if there are no
     solutions, or no such lab.
     """
     content = read_solved(name)

@@ -1,4 +1,4 @@
-"""`%load_ext course` in a real kernel: what a student sees under a check cell, and what nbgrader reads there."""
+"""`%load_ext course` in a real kernel: what a student sees below a check cell, and what nbgrader reads there."""
 
 import re
 import subprocess
@@ -20,13 +20,13 @@ CHECK = "assert mean([2, 4]) == 3, f'divide by n, not by n + 1: expected 3, rece
 
 
 class Notebook:
-    """A kernel that is sent cells with their ids, as JupyterLab does."""
+    """A kernel to which cells are sent with their ids, as JupyterLab does."""
 
     def __init__(self, manager, client):
         self.manager, self.client = manager, client
 
     def start(self, source, cell_id=None):
-        """Sends a cell; returns its request's id."""
+        """Send a cell; returns the id of the request."""
         content = {"code": source, "silent": False, "store_history": True, "allow_stdin": False}
         metadata = {"cellId": cell_id} if cell_id else {}
         request = self.client.session.msg("execute_request", content, metadata=metadata)
@@ -34,7 +34,7 @@ class Notebook:
         return request["header"]["msg_id"]
 
     def finish(self, request):
-        """(status, outputs) of a cell that was sent."""
+        """Wait for a cell that was sent; returns (status, outputs)."""
         outputs = []
         while True:
             message = self.client.get_iopub_msg(timeout=60)
@@ -44,7 +44,7 @@ class Notebook:
                 break
             if message["header"]["msg_type"] in ("stream", "error", "execute_result", "display_data"):
                 outputs.append({"type": message["header"]["msg_type"]} | message["content"])
-        while True:  # a kernel that came up slowly has been asked more than once whether it is there
+        while True:  # a kernel that started slowly was asked more than once whether it is ready
             reply = self.client.get_shell_msg(timeout=60)
             if reply["parent_header"].get("msg_id") == request:
                 return reply["content"]["status"], outputs
@@ -52,8 +52,8 @@ class Notebook:
     def run(self, source, cell_id=None):
         return self.finish(self.start(source, cell_id))
 
-    def shown(self, source, cell_id=None):
-        """All text below the cell."""
+    def read(self, source, cell_id=None):
+        """Run a cell; returns all text below it."""
         return text(self.run(source, cell_id)[1])
 
 
@@ -88,7 +88,7 @@ def test_importing_the_course_imports_nothing_else():
     assert run.stdout.strip() == "['course']"
 
 
-def test_numpy_that_is_imported_after_the_extension_takes_one_thread():
+def test_numpy_imported_after_the_extension_uses_one_thread():
     program = """
 import sys
 from IPython.core.interactiveshell import InteractiveShell
@@ -118,47 +118,47 @@ def test_a_passing_check_says_so_once(notebook):
 
 
 def test_an_assert_without_a_message_shows_itself(notebook):
-    assert notebook.shown("x = 1\nassert x == 2", "x-check") == "✗ x-check: this does not hold: assert x == 2"
+    assert notebook.read("x = 1\nassert x == 2", "x-check") == "✗ x-check: this does not hold: assert x == 2"
 
 
-def test_an_error_in_the_students_code_shows_where_and_no_frame_of_the_check(notebook):
+def test_an_error_in_the_students_code_shows_its_place_and_no_frame_of_the_check(notebook):
     notebook.run("def inner(x):\n    y = 0\n    return x / y\n\ndef outer(x):\n    return inner(x)", "outer")
-    shown = notebook.shown("secret = 7\nassert outer(secret) == 1", "outer-check")
-    lines = shown.splitlines()
+    output = notebook.read("secret = 7\nassert outer(secret) == 1", "outer-check")
+    lines = output.splitlines()
     assert lines[0] == "✗ outer-check: ZeroDivisionError: division by zero"
     assert lines[1].strip().startswith("in `outer` (cell [") and lines[1].endswith("line 6): return inner(x)")
     assert lines[2].strip().startswith("in `inner` (cell [") and lines[2].endswith("line 3): return x / y")
     assert len(lines) == 3
-    assert "secret" not in shown
+    assert "secret" not in output
 
 
-def test_an_assert_of_the_students_own_is_told_as_an_error_of_theirs(notebook):
+def test_an_assert_in_the_students_code_is_shown_as_an_error_and_not_as_a_hint(notebook):
     notebook.run("def root(x):\n    assert x > 0, 'x must be positive'\n    return x ** .5", "root")
-    shown = notebook.shown("assert root(-1) == 1, 'the hint'", "root-check")
-    assert shown.startswith("✗ root-check: AssertionError: x must be positive\n  in `root`")
+    output = notebook.read("assert root(-1) == 1, 'the hint'", "root-check")
+    assert output.startswith("✗ root-check: AssertionError: x must be positive\n  in `root`")
 
 
-def test_an_assert_in_the_checks_own_function_that_the_student_calls_is_a_hint(notebook):
+def test_an_assert_in_a_function_of_the_check_that_the_student_calls_is_a_hint(notebook):
     notebook.run("def descend(gradient):\n    return gradient('a')", "descend")
     check = (
         "def slope(x):\n    assert not isinstance(x, str), 'call gradient with a number'\ndescend(slope)\nassert True"
     )
-    assert notebook.shown(check, "descend-check") == "✗ descend-check: call gradient with a number"
+    assert notebook.read(check, "descend-check") == "✗ descend-check: call gradient with a number"
 
 
-def test_a_local_variable_read_too_early_is_told_as_pythons_own_error(notebook):
+def test_a_local_variable_read_too_early_shows_the_error_of_python(notebook):
     notebook.run("def early():\n    total = total + 1\n    return total", "early")
-    assert notebook.shown("assert early() == 1", "early-check").startswith("✗ early-check: UnboundLocalError:")
+    assert notebook.read("assert early() == 1", "early-check").startswith("✗ early-check: UnboundLocalError:")
 
 
 def test_endless_recursion_shows_only_its_last_calls(notebook):
     notebook.run("def down(n):\n    return down(n + 1)", "down")
-    lines = notebook.shown("assert down(0) == 1", "down-check").splitlines()
+    lines = notebook.read("assert down(0) == 1", "down-check").splitlines()
     assert lines[0].startswith("✗ down-check: RecursionError: maximum recursion depth exceeded")
     assert len(lines) == 4
 
 
-def test_an_untouched_task_is_said_to_be_empty(notebook):
+def test_an_untouched_task_is_called_empty(notebook):
     notebook.run("def mean(xs):\n    # YOUR CODE HERE\n    raise NotImplementedError('still empty')", "mean")
     status, outputs = notebook.run(CHECK, "mean-check")
     assert status == "error"
@@ -169,21 +169,19 @@ SPMD = "import numpy as np\nfrom course.spmd import spmd\n"
 RUN = "from course.spmd import spmd\nspmd({}, ranks=2, carrier='simulated')\nassert True"
 
 
-def test_an_untouched_task_that_ranks_run_is_said_to_be_empty(notebook):
+def test_an_untouched_task_that_ranks_run_is_called_empty(notebook):
     notebook.run(SPMD + f"def ring(comm):\n    # YOUR CODE HERE\n    raise NotImplementedError({EMPTY!r})", "ring")
-    shown = notebook.shown(RUN.format("ring"), "ring-check")
-    assert shown.startswith("✗ ring-check: `ring` is still empty: complete") and len(shown.splitlines()) == 1
+    output = notebook.read(RUN.format("ring"), "ring-check")
+    assert output.startswith("✗ ring-check: `ring` is still empty: complete") and len(output.splitlines()) == 1
 
 
-def test_what_else_is_not_implemented_is_told_as_it_is(notebook):
+def test_another_notimplementederror_is_shown_as_an_error(notebook):
     notebook.run("def mean(xs):\n    return abstract()\n\ndef abstract():\n    return int.from_bytes(1)", "mean")
     notebook.run("def mean(xs):\n    error = NotImplementedError('only for even sizes')\n    raise error", "mean")
-    assert notebook.shown(CHECK, "mean-check").startswith(
-        "✗ mean-check: NotImplementedError: only for even sizes\n  in"
-    )
+    assert notebook.read(CHECK, "mean-check").startswith("✗ mean-check: NotImplementedError: only for even sizes\n  in")
 
 
-def test_a_run_that_failed_shows_its_picture_and_below_it_the_cause_and_a_line_a_rank(notebook):
+def test_a_failed_run_shows_its_picture_and_below_it_the_cause_and_one_line_per_rank(notebook):
     notebook.run(SPMD + "def cycle(comm):\n    comm.send(np.ones(3), dest=1 - comm.rank)", "cycle")
     status, outputs = notebook.run(RUN.format("cycle"), "cycle-check")
     assert (status, [output["type"] for output in outputs]) == ("error", ["display_data", "error"])
@@ -204,24 +202,24 @@ with capture_output() as captured:
 print(captured.outputs, raised)"""
 
 
-def test_a_failed_run_draws_nothing_where_what_it_shows_is_captured(notebook):
+def test_a_failed_run_draws_nothing_if_its_output_is_captured(notebook):
     notebook.run(SPMD + "def cycle(comm):\n    comm.send(np.ones(3), dest=1 - comm.rank)", "cycle")
     assert text(notebook.run(CAPTURED)[1]).strip() == "[] True"
 
 
-def test_a_task_that_was_not_run_is_named_by_the_line_that_makes_it(notebook):
+def test_a_task_that_was_not_run_is_named_by_the_line_that_defines_it(notebook):
     notebook.run("from nbformat.v4 import *; import nbformat")
     notebook.run(f"nbformat.write(new_notebook(cells=[new_code_cell({TASK!r})]), 'lab.ipynb')")
-    shown = notebook.shown(CHECK, "mean-check")
-    assert shown == (
-        "✗ mean-check: `mean` does not exist yet: complete and run the cell with `def mean(xs)`, then this check."
+    output = notebook.read(CHECK, "mean-check")
+    assert output == (
+        "✗ mean-check: `mean` does not exist yet: complete and run the cell with `def mean(xs)`, then run this check."
     )
-    assert "run the cells above" in notebook.shown("assert nowhere == 1", "nowhere-check")
+    assert "run the cells above" in notebook.read("assert nowhere == 1", "nowhere-check")
 
 
 def test_a_problem_of_the_course_is_shown_in_its_own_words(notebook):
     notebook.run("from course.errors import Problem\ndef f():\n    raise Problem('rank 3 is missing: add it.')", "f")
-    assert notebook.shown("assert f() == 1", "f-check").startswith("✗ f-check: rank 3 is missing: add it.\n  in `f`")
+    assert notebook.read("assert f() == 1", "f-check").startswith("✗ f-check: rank 3 is missing: add it.\n  in `f`")
 
 
 def test_stderr_of_every_kind_and_a_last_value_cannot_reach_nbgrader(notebook):
@@ -243,40 +241,40 @@ def test_stderr_of_every_kind_and_a_last_value_cannot_reach_nbgrader(notebook):
 
 
 def test_after_a_check_everything_is_as_before(notebook):
-    before = notebook.shown("import os; os.fstat(2).st_ino, get_ipython().custom_exceptions")
+    before = notebook.read("import os; os.fstat(2).st_ino, get_ipython().custom_exceptions")
     notebook.run("assert False, 'hint'", "a-check")
-    assert notebook.shown("import os; os.fstat(2).st_ino, get_ipython().custom_exceptions") == before
+    assert notebook.read("import os; os.fstat(2).st_ino, get_ipython().custom_exceptions") == before
     outputs = notebook.run("import sys; print('to stderr', file=sys.stderr)\n0.5")[1]
     assert {output.get("name", output["type"]) for output in outputs} == {"stderr", "execute_result"}
-    assert "Traceback" in notebook.shown("1 / 0")
+    assert "Traceback" in notebook.read("1 / 0")
 
 
-def test_cells_that_are_no_checks_are_left_alone(notebook):
+def test_other_cells_are_left_alone(notebook):
     for cell_id in [None, "mean", "3f2a-4b"]:
         status, outputs = notebook.run("assert 1 == 2, 'plain'", cell_id)
         assert status == "error"
         assert "Traceback" in text(outputs)
 
 
-def test_an_interrupted_check_says_where_it_was_and_leaves_nothing_behind(notebook):
+def test_an_interrupted_check_says_where_it_stopped_and_leaves_nothing_behind(notebook):
     notebook.run("def spin():\n    while True:\n        open('spinning', 'w').close()", "spin")
     request = notebook.start("assert spin() == 1", "spin-check")
     wait_for(Path(f"/proc/{notebook.manager.provisioner.pid}/cwd/spinning").exists)
     notebook.manager.interrupt_kernel()
     status, outputs = notebook.finish(request)
     assert status == "error"
-    assert text(outputs).startswith("✗ spin-check: stopped before it was through.\n  in `spin`")
-    assert "Traceback" in notebook.shown("1 / 0")
+    assert text(outputs).startswith("✗ spin-check: stopped before it finished.\n  in `spin`")
+    assert "Traceback" in notebook.read("1 / 0")
 
 
 def wait_for(condition):
     deadline = time.monotonic() + 30
     while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
+        assert time.monotonic() < deadline, "the condition never became true"
         time.sleep(0.02)
 
 
-def graded(source, grade_id, points=2):
+def make_check(source, grade_id, points=2):
     marks = {"grade_id": grade_id, "grade": True, "solution": False, "locked": True, "task": False, "points": points}
     return new_code_cell(source, id=grade_id, metadata={"nbgrader": marks | {"schema_version": 3, "cell_type": "code"}})
 
@@ -291,9 +289,9 @@ def lab(tmp_path):
     cells = [
         new_code_cell("%load_ext course"),
         new_code_cell(TASK),
-        graded(CHECK, "mean-check"),
+        make_check(CHECK, "mean-check"),
         new_code_cell(noisy),
-        graded("assert noisy() == 1, 'hint'\n0.5", "noisy-check"),
+        make_check("assert noisy() == 1, 'hint'\n0.5", "noisy-check"),
     ]
     nbformat.write(new_notebook(cells=cells), path)
     return path
