@@ -1,7 +1,7 @@
-"""TensorFlow and Keras in one process: imported quietly, given several devices, and watched at work.
+"""TensorFlow and Keras in one process: a quiet import, several devices, and a trace of where operations run.
 
-They are imported where they are first used and nowhere else: it takes seconds, and no process that is forked
-afterwards may have them. `multi_gpu_model` is the function that left Keras with TensorFlow 2.4, for Keras 3.
+Both are imported inside the functions here, because the import takes seconds and a process that is forked later must
+not have them. `multi_gpu_model` is the function that left Keras with TensorFlow 2.4, written for Keras 3.
 """
 
 import contextlib
@@ -15,23 +15,23 @@ from pathlib import Path
 from course import plots
 from course.errors import Problem
 
-# before TensorFlow is there: what it writes later, about its own threads and data sets, is no student's business
+# Set before TensorFlow is imported: its later messages about threads and data sets do not concern students.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 HOST = "CPU:0"
-LOGICAL_GPU_MB = 1024  # memory of one logical GPU, where several share a real one
-# what TensorFlow puts before an operation's name when it joins it with its neighbours or hands it to oneDNN
-JOINED = re.compile(r"^_(Mkl)?(Native)?(Fused)?")
+LOGICAL_GPU_MB = 1024  # memory of one logical GPU, if several share a real one
+# The prefix that TensorFlow gives to an operation that it fuses with its neighbours or hands to oneDNN.
+FUSED = re.compile(r"^_(Mkl)?(Native)?(Fused)?")
 
 
 def quiet_import():
-    """Import TensorFlow and Keras, which takes some seconds the first time; returns the two modules."""
+    """Import TensorFlow and Keras, which takes some seconds the first time; returns (tensorflow, keras)."""
     with no_stderr():
         import keras
         import tensorflow
 
-        tensorflow.constant(0)  # the first tensor makes the devices, which tells about them too
-        tensorflow.get_logger().setLevel("ERROR")  # MirroredStrategy tells about each variable
+        tensorflow.constant(0)  # the first tensor creates the devices, which prints messages too
+        tensorflow.get_logger().setLevel("ERROR")  # MirroredStrategy logs a line for each variable
     return tensorflow, keras
 
 
@@ -39,10 +39,10 @@ def quiet_import():
 def logical_devices(n):
     """The names of n devices of this process, as `tf.device` takes them: ("GPU:0", "GPU:1") or ("CPU:0", "CPU:1").
 
-    Where there are n GPUs these are the devices. Fewer GPUs are divided into n logical ones, with 1 GB of memory each.
-    Without a GPU the processor is divided into n logical CPUs: they share its cores, and are apart in all else.
-    Says in one line what was made, the first time. TensorFlow makes a process's devices once, before the first tensor:
-    raises Problem where they are there already and fewer than n.
+    With at least n GPUs, these are the devices. Fewer GPUs are divided into n logical ones with 1 GB of memory each.
+    Without a GPU the processor is divided into n logical CPUs, which share its cores and nothing else.
+    Prints one line about the devices, the first time. TensorFlow creates the devices of a process once, before the
+    first tensor: raises Problem if fewer than n exist already.
     """
     with no_stderr():
         import tensorflow as tf
@@ -51,14 +51,14 @@ def logical_devices(n):
         real = tf.config.list_physical_devices(kind)
         if len(real) < n:
             part = tf.config.LogicalDeviceConfiguration(memory_limit=LOGICAL_GPU_MB if kind == "GPU" else None)
-            with contextlib.suppress(RuntimeError):  # they are there already
+            with contextlib.suppress(RuntimeError):  # the devices exist already
                 for device, (begin, end) in zip(real, slices(n, len(real)), strict=True):
                     tf.config.set_logical_device_configuration(device, [part] * (end - begin))
-        names = _devices()
+        names = _list_devices()
     if len(names) < n:
         raise Problem(
-            f"this kernel has {_told(names)}, not {n}, and TensorFlow makes devices once: restart the kernel "
-            f"(Kernel → Restart Kernel), and ask for {n} devices before anything else of TensorFlow runs."
+            f"this kernel has {_describe_devices(names)}, not {n}, and TensorFlow creates devices once. Restart the "
+            f"kernel (Kernel → Restart Kernel), and ask for {n} devices before you use TensorFlow for anything else."
         )
     made = f"{n} {kind}s" if len(real) >= n else f"{n} logical {kind}s, which share {len(real)} real {kind}"
     print(f"{made}: {', '.join(names[:n])}.")
@@ -68,31 +68,31 @@ def logical_devices(n):
 def multi_gpu_model(model, gpus=None, cpu_merge=True, cpu_relocation=False):
     """A data-parallel version of a Keras model: each device runs it on its slice of the batch.
 
-    model: a Keras 3 model, whose inputs and outputs (one each, or several) have the batch as first axis.
-    gpus: how many devices, 2 or more; None for all. They are the GPUs or, without any, the (logical) CPUs.
-    cpu_merge: concatenate the slices' outputs on the CPU, not on the first device.
-    cpu_relocation: move the weights to the CPU. They keep their values and still belong to `model`; ask for it before a
-        `tf.function` of your own uses them, which would go on with the old ones.
-    Returns a model with the weights of `model`, not copies: training the one trains the other. It gives the same
-    outputs for a batch of any size; slices differ by one row at most. The gradient of a slice is computed on the
-    slice's device, and the sum of the gradients and the step where the weights are. It is saved and loaded as `model`.
-    What a layer computes over its whole batch (the means of a BatchNormalization in training) it computes over a slice.
-    Raises ValueError where there are fewer devices than asked for, or fewer than 2.
+    model: a Keras 3 model whose inputs and outputs (one or several each) have the batch as their first axis.
+    gpus: number of devices, 2 or more; None for all. They are the GPUs or, without a GPU, the (logical) CPUs.
+    cpu_merge: concatenate the outputs of the slices on the CPU, not on the first device.
+    cpu_relocation: move the weights to the CPU. They keep their values and still belong to `model`. Do this before a
+        `tf.function` of your own uses the weights, because it would continue with the old ones.
+    Returns a model that shares the weights of `model`, so that training one trains the other. Its outputs are those of
+    `model` for a batch of any size; slices differ by one row at most. The gradient of a slice is computed on the
+    device of the slice; gradients are added, and the step is taken, on the device of the weights. It is saved and
+    loaded as `model`. A layer that computes over the batch (BatchNormalization in training) computes over its slice.
+    Raises ValueError if there are fewer devices than requested, or fewer than 2.
 
-    As in Keras 2.3 (keras.utils.multi_gpu_model); there the gradients' place was left to TensorFlow.
+    Source: keras.utils.multi_gpu_model of Keras 2.3, which left the device of the gradients to TensorFlow.
     """
     if gpus is not None and gpus < 2:
-        raise ValueError(f"multi_gpu_model wants gpus=2 or more, or None for all: got {gpus}.")
-    names = _devices()
+        raise ValueError(f"multi_gpu_model needs gpus=2 or more, or None for all devices: got {gpus}.")
+    names = _list_devices()
     if len(names) < (gpus or 2):
         raise ValueError(
-            f"multi_gpu_model wants {gpus or '2 or more'} devices, and this process has {_told(names)}. To make "
-            f"more, in a fresh kernel and before the first tensor: course.keras.logical_devices({gpus or 2})."
+            f"multi_gpu_model needs {gpus or '2 or more'} devices, and this process has {_describe_devices(names)}. "
+            f"Restart the kernel, and call course.keras.logical_devices({gpus or 2}) before the first tensor."
         )
     devices = names[:gpus]
     if cpu_relocation:
         _relocate(model)
-    return _replicas()(model, devices, HOST if cpu_merge else devices[0])
+    return _make_replicas_class()(model, devices, HOST if cpu_merge else devices[0])
 
 
 def _relocate(model):
@@ -101,46 +101,45 @@ def _relocate(model):
 
     with tf.device(HOST):
         for weight in model.weights:
-            if _short(weight.value.device) != HOST:
+            if _shorten(weight.value.device) != HOST:
                 weight._initialize(weight.numpy())  # a new variable within the same Keras variable
-    # graphs that hold the old ones
+    # Drop the graphs that hold the old variables.
     model.train_function = model.test_function = model.predict_function = None
 
 
 def slices(rows, n):
-    """How `multi_gpu_model` cuts a batch: (begin, end) of each of n slices; sizes differ by one row at most.
+    """The slices into which `multi_gpu_model` cuts a batch: n pairs (begin, end); sizes differ by one row at most.
 
-    rows: how many rows there are, a number or a tensor; the ends are of the same kind. With fewer rows than n some
-    slices are empty.
+    rows: number of rows, an int or a tensor; the ends have the same type. With fewer rows than n some slices are empty.
     """
     edges = [rows * i // n for i in range(n + 1)]
     return list(itertools.pairwise(edges))
 
 
 def trace(function, *args):
-    """Where and when each operation ran in a call of `function(*args)`, from TensorFlow's own profiler.
+    """Where and when each operation of a call of `function(*args)` ran, according to TensorFlow's profiler.
 
-    function: what runs as a graph: a `tf.function`, or a method such as `model.train_on_batch`. It is called twice: to
-    learn on which device each operation of its graphs is, and with the profiler.
-    Returns an `Operations`: a list with a dict for each operation that ran, in order of their start:
-    "device" ("CPU:1"), "kind" ("MatMul"), "name" (within the graph, with the layer's), "start" and "end" (seconds).
-    An operation that takes next to no time is left out by the profiler once it has run some ninety times, in a loop.
-    Raises Problem where no graph ran.
+    function: runs as a graph, such as a `tf.function` or the method `model.train_on_batch`. It is called twice: once to
+    learn the device of each operation in its graphs, and once with the profiler.
+    Returns an `Operations`: a list with one dict per operation, in the order of their start, with the keys "device"
+    ("CPU:1"), "kind" ("MatMul"), "name" (in the graph, with its layer's name), "start" and "end" (seconds).
+    The profiler leaves out an operation that takes almost no time after it ran some ninety times in a loop.
+    Raises Problem if no graph ran.
     """
     import tensorflow as tf
     from tensorflow.python.eager import context
     from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
-    here = context.context()
-    with no_stderr(), tempfile.TemporaryDirectory() as folder:  # the profiler tells about itself
-        here.clear_kernel_cache()  # graphs are only handed out when they are made ready to run
-        here.enable_run_metadata()
+    eager = context.context()
+    with no_stderr(), tempfile.TemporaryDirectory() as folder:  # the profiler prints messages
+        eager.clear_kernel_cache()  # graphs are exported only when they are compiled
+        eager.enable_run_metadata()
         try:
             function(*args)
-            graphs = here.export_run_metadata().function_graphs
+            graphs = eager.export_run_metadata().function_graphs
         finally:
-            here.disable_run_metadata()
-        where = {node.name: node.device for each in graphs for part in each.partition_graphs for node in part.node}
+            eager.disable_run_metadata()
+        device_of = {node.name: node.device for each in graphs for part in each.partition_graphs for node in part.node}
         tf.profiler.experimental.start(folder)
         try:
             function(*args)
@@ -148,42 +147,42 @@ def trace(function, *args):
             tf.profiler.experimental.stop()
         (file,) = Path(folder).rglob("*.xplane.pb")
         space = xplane_pb2.XSpace.FromString(file.read_bytes())
-    found = Operations(sorted(_executed(space, where), key=lambda each: each["start"]))
-    if not found:
-        raise Problem("nothing ran as a graph: give trace a tf.function, or a method such as model.train_on_batch.")
-    zero = found[0]["start"]
-    for each in found:
+    operations = Operations(sorted(_read_profile(space, device_of), key=lambda each: each["start"]))
+    if not operations:
+        raise Problem("nothing ran as a graph: pass trace a tf.function, or a method such as model.train_on_batch.")
+    zero = operations[0]["start"]
+    for each in operations:
         each["start"], each["end"] = each["start"] - zero, each["end"] - zero
-    return found
+    return operations
 
 
 class Operations(list):
-    """What `trace` found, with a picture."""
+    """The operations of a `trace`, with a picture."""
 
     def timeline(self, title="Which device computed when"):
-        """A row a device, with a bar for each operation; returns a Plot."""
+        """Draw one row per device, with one bar per operation; returns a Plot."""
         return plots.devices(self, title=title)
 
 
-def _executed(space, where):
-    """The operations in a profile (an XSpace) whose place is known."""
+def _read_profile(space, device_of):
+    """The operations in a profile (an XSpace) whose device is known, as `trace` returns them."""
     for plane in space.planes:
         names = {number: each.name for number, each in plane.event_metadata.items()}
         keys = {number: each.name for number, each in plane.stat_metadata.items()}
         for line in plane.lines:
             for event in line.events:
-                # a GPU's own record has names of kernels, and the operation that asked for one beside it
-                asked = [
-                    told.str_value or keys.get(told.ref_value, "")
-                    for told in event.stats
-                    if keys[told.metadata_id] == "tf_op"
+                # A GPU's record has the names of kernels; the operation that launched a kernel is one of its stats.
+                launchers = [
+                    stat.str_value or keys.get(stat.ref_value, "")
+                    for stat in event.stats
+                    if keys[stat.metadata_id] == "tf_op"
                 ]
-                name, _, kind = (asked or [names[event.metadata_id]])[0].rpartition(":")
-                if name in where:
+                name, _, kind = (launchers or [names[event.metadata_id]])[0].rpartition(":")
+                if name in device_of:
                     start = line.timestamp_ns / 1e9 + event.offset_ps / 1e12
                     yield {
-                        "device": _short(where[name]),
-                        "kind": JOINED.sub("", kind),
+                        "device": _shorten(device_of[name]),
+                        "kind": FUSED.sub("", kind),
                         "name": name,
                         "start": start,
                         "end": start + event.duration_ps / 1e12,
@@ -191,15 +190,15 @@ def _executed(space, where):
 
 
 @functools.cache
-def _replicas():
-    """The class of what multi_gpu_model returns; it can be written only once Keras is there."""
+def _make_replicas_class():
+    """The class of the model that multi_gpu_model returns; it can be defined only after Keras is imported."""
     import keras
     import tensorflow as tf
 
     class Replicas(keras.Model):
         """`base` on several devices: slices of the batch, their outputs concatenated at `merge_at`."""
 
-        supports_jit = False  # XLA would put all of it on one device
+        supports_jit = False  # XLA would put everything on one device
 
         def __init__(self, base, devices, merge_at):
             super().__init__(name=f"{base.name}_on_{len(devices)}_devices")
@@ -210,11 +209,11 @@ def _replicas():
             rows = tf.shape(tf.nest.flatten(inputs)[0])[0]
             outputs = []
             for device, (begin, end) in zip(self.devices, slices(rows, len(self.devices)), strict=True):
-                # A slice of no rows lends one and gives it back: the mean over no rows is not a number.
-                lent = tf.maximum(end, begin + 1)
+                # An empty slice borrows one row and drops its output: the mean over no rows is not a number.
+                last = tf.maximum(end, begin + 1)
                 with tf.device(device):
-                    mine = tf.nest.map_structure(lambda x, begin=begin, end=lent: x[begin:end], inputs)
-                computed = _on_device(device, functools.partial(self.base, training=training), mine)
+                    own = tf.nest.map_structure(lambda x, begin=begin, end=last: x[begin:end], inputs)
+                computed = _on_device(device, functools.partial(self.base, training=training), own)
                 with tf.device(device):
                     outputs.append(tf.nest.map_structure(lambda y, n=end - begin: y[:n], computed))
             with tf.device(self.merge_at):
@@ -233,10 +232,10 @@ def _replicas():
 
 
 def _on_device(device, function, inputs):
-    """function(inputs) with its operations on `device`, and those of its gradient too.
+    """Compute function(inputs) with its operations, and those of its gradient, on `device`.
 
-    `tf.device` holds while operations are made. Those of the gradient are made when the gradient is asked for, outside:
-    TensorFlow would put them where the weights are.
+    `tf.device` applies while operations are created. Those of the gradient are created later, outside of it, and
+    TensorFlow would put them on the device of the weights.
     """
     import tensorflow as tf
 
@@ -247,40 +246,40 @@ def _on_device(device, function, inputs):
             outputs = function(tf.nest.pack_sequence_as(inputs, flat))
 
         def gradient(*upstream, variables=()):
-            asked = [*flat, *variables]
+            sources = [*flat, *variables]
             with tf.device(device):
-                got = tape.gradient(
-                    tf.nest.flatten(outputs), asked, upstream, unconnected_gradients=tf.UnconnectedGradients.ZERO
+                gradients = tape.gradient(
+                    tf.nest.flatten(outputs), sources, upstream, unconnected_gradients=tf.UnconnectedGradients.ZERO
                 )
-            return got[: len(flat)], got[len(flat) :]
+            return gradients[: len(flat)], gradients[len(flat) :]
 
         return outputs, gradient
 
     return placed(*tf.nest.flatten(inputs))
 
 
-def _devices():
-    """The names of this process's GPUs or, without any, of its CPUs; makes them where they are not there yet."""
+def _list_devices():
+    """The names of this process's GPUs or, without a GPU, of its CPUs; creates them if they do not exist yet."""
     with no_stderr():
         import tensorflow as tf
 
-        found = tf.config.list_logical_devices("GPU") or tf.config.list_logical_devices("CPU")
-    return tuple(_short(device.name) for device in found)
+        devices = tf.config.list_logical_devices("GPU") or tf.config.list_logical_devices("CPU")
+    return tuple(_shorten(device.name) for device in devices)
 
 
-def _short(name):
+def _shorten(name):
     """ "CPU:1" from the end of "/job:localhost/replica:0/task:0/device:CPU:1"."""
     return name.rpartition("device:")[2]
 
 
-def _told(names):
+def _describe_devices(names):
     """ "one device (CPU:0)" or "2 devices (CPU:0, CPU:1)"."""
     return f"{len(names) if len(names) > 1 else 'one'} device{'s' * (len(names) > 1)} ({', '.join(names)})"
 
 
 @contextlib.contextmanager
 def no_stderr():
-    """Nothing that is written to file 2 meanwhile is seen: these lines come from C++, past sys.stderr."""
+    """Discard everything written to file descriptor 2: these lines come from C++, which bypasses sys.stderr."""
     kept = os.dup(2)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     try:

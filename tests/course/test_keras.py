@@ -1,7 +1,7 @@
-"""TensorFlow and Keras come quietly and only where they are asked for; several devices do what one does, and it shows.
+"""TensorFlow and Keras are imported quietly and on demand; several devices compute what one does, as traces show.
 
-A process has one set of devices, so there are two: one with a single device, and one with four. Functions without
-`test` in their name run in them.
+A process has one set of devices, so the tests use two processes: one with a single device, and one with four. Functions
+without `test` in their name run in them.
 """
 
 import functools
@@ -23,23 +23,23 @@ from course.errors import Problem
 from tests.course.test_keras import lectures_program
 
 tf, keras = course.keras.quiet_import()
-said = {"sum": float(tf.reduce_sum(keras.ops.ones(3)))}
+result = {"sum": float(tf.reduce_sum(keras.ops.ones(3)))}
 for name, ask in {"all": None, "two": 2, "one": 1}.items():
     try:
         course.keras.multi_gpu_model(keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)]), ask)
     except ValueError as why:
-        said[name] = str(why)
-said["fallback"] = lectures_program(epochs=1, gpus=2)["devices"]
+        result[name] = str(why)
+result["fallback"] = lectures_program(epochs=1, gpus=2)["devices"]
 try:
     course.keras.logical_devices(2)
 except Problem as why:
-    said["late"] = str(why)
-print(json.dumps(said))
+    result["late"] = str(why)
+print(json.dumps(result))
 os.write(2, b"afterwards")
 """
 
 
-def lectures_program(epochs=8, **asked):
+def lectures_program(epochs=8, **options):
     """A program in the shape of Dong's (lesson 3): multi_gpu_model or one device, fit, evaluate with F1, summary."""
     import tensorflow as tf
     from keras.layers import Conv2D, Dense, Flatten, Input, MaxPooling2D
@@ -67,26 +67,26 @@ def lectures_program(epochs=8, **asked):
         return 2 * precision * recall / (precision + recall)
 
     try:
-        pmodel = multi_gpu_model(model, **asked)
+        pmodel = multi_gpu_model(model, **options)
     except ValueError:
         pmodel = model
     pmodel.compile(optimizer="adam", loss="sparse_categorical_crossentropy", metrics=["accuracy", f1_score])
     pmodel.fit(images[:100], labels[:100], epochs=epochs, batch_size=20, verbose=0)
     [loss_value, accuracy, f1_value] = pmodel.evaluate(images[100:], labels[100:], verbose=0)
-    shown = []
-    pmodel.summary(print_fn=shown.append)
+    summary = []
+    pmodel.summary(print_fn=summary.append)
     return {
         "devices": len(getattr(pmodel, "devices", [None])),
         "loss": loss_value,
         "accuracy": accuracy,
         "f1": f1_value,
-        "told": f"{model.count_params():,}" in "\n".join(shown),
+        "has_summary": f"{model.count_params():,}" in "\n".join(summary),
     }
 
 
 @pytest.fixture(scope="module")
 def alone():
-    """What the process with one device said, and what it wrote to file 2."""
+    """The results of the process with one device, and what it wrote to file descriptor 2."""
     done = subprocess.run([sys.executable, "-c", ONE_DEVICE], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout), done.stderr
@@ -94,7 +94,7 @@ def alone():
 
 @pytest.fixture(scope="module")
 def four():
-    """A function: runs another one in the process with four devices, and gives what it returns."""
+    """A function that runs another one in the process with four devices and returns its result."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         pool.submit(four_devices).result()
         yield functools.cache(lambda function: pool.submit(function).result())
@@ -111,25 +111,25 @@ def test_importing_the_module_does_not_load_tensorflow():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_the_import_writes_nothing_and_gives_file_2_back(alone):
-    said, errors = alone
-    assert said["sum"] == 3
+def test_the_import_writes_nothing_and_restores_file_descriptor_2(alone):
+    result, errors = alone
+    assert result["sum"] == 3
     assert errors == "afterwards"
 
 
 def test_too_few_devices_are_a_value_error_that_says_how_to_make_more(alone):
-    said, _ = alone
+    result, _ = alone
     for name in ("all", "two"):
-        assert "this process has one device (CPU:0)" in said[name] and "logical_devices(2)" in said[name]
-    assert "gpus=2 or more" in said["one"]
+        assert "this process has one device (CPU:0)" in result[name] and "logical_devices(2)" in result[name]
+    assert "gpus=2 or more" in result["one"]
 
 
 def test_the_lectures_fallback_trains_on_one_device(alone):
     assert alone[0]["fallback"] == 1
 
 
-def test_devices_asked_for_too_late_are_a_problem_that_says_to_restart(alone):
-    assert "one device (CPU:0), not 2" in alone[0]["late"] and "restart the kernel" in alone[0]["late"]
+def test_asking_for_devices_too_late_is_a_problem_that_says_to_restart(alone):
+    assert "one device (CPU:0), not 2" in alone[0]["late"] and "Restart the kernel" in alone[0]["late"]
 
 
 @pytest.mark.parametrize("rows", [0, 1, 3, 4, 11, 13, 64])
@@ -154,15 +154,15 @@ def devices_again():
         return first, again, out.getvalue(), str(why)
 
 
-def test_what_devices_there_are_is_said_in_one_line_and_once(four):
-    first, again, said, problem = four(devices_again)
+def test_the_devices_are_described_in_one_line_and_once(four):
+    first, again, output, problem = four(devices_again)
     assert len(first) == 3 and again == first
-    assert said.count("\n") == 1 and all(name in said for name in first)
+    assert output.count("\n") == 1 and all(name in output for name in first)
     assert "4 devices" in problem and "not 5" in problem
 
 
 def all_sizes():
-    """Farthest output from the base model's, over batch sizes, for a model of two inputs, a chain and means."""
+    """Largest difference from the base model, per batch size, for a model with two inputs, an LSTM and means."""
     import keras
 
     from course.keras import multi_gpu_model
@@ -184,12 +184,12 @@ def all_sizes():
     return apart, [bool(np.isfinite(weight).all()) for weight in model.get_weights()]
 
 
-def test_outputs_are_the_base_models_for_every_batch_also_below_the_number_of_devices(four):
+def test_outputs_are_those_of_the_base_model_for_every_batch_even_with_fewer_rows_than_devices(four):
     apart, _ = four(all_sizes)
     assert len(apart) == 6 and max(apart.values()) <= 1e-6
 
 
-def test_a_batch_with_empty_slices_brings_no_nan_into_the_means_of_a_layer(four):
+def test_empty_slices_bring_no_nan_into_the_means_of_a_layer(four):
     _, finite = four(all_sizes)
     assert finite and all(finite)
 
@@ -215,7 +215,7 @@ def training():
 
     base = small(keras)
     many = multi_gpu_model(base, gpus=3)
-    found = {
+    losses_of = {
         "one device": losses(small(keras)),
         "three devices": losses(many),
         "eager, merged on the first device": losses(multi_gpu_model(small(keras), cpu_merge=False), run_eagerly=True),
@@ -223,15 +223,15 @@ def training():
     strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"], tf.distribute.ReductionToOneDevice())
     with strategy.scope():
         mirrored = small(keras)
-        found["mirrored"] = losses(mirrored)
+        losses_of["mirrored"] = losses(mirrored)
     shared = [a is b for a, b in zip(base.weights, many.base.weights, strict=True)]
-    return found, shared, float(abs(many.predict(x, verbose=0) - base.predict(x, verbose=0)).max())
+    return losses_of, shared, float(abs(many.predict(x, verbose=0) - base.predict(x, verbose=0)).max())
 
 
 def test_training_has_the_losses_of_one_device_and_trains_the_base_model_too(four):
-    found, shared, apart = four(training)
-    for losses in found.values():
-        assert len(losses) == 3 and np.allclose(losses, found["one device"], atol=1e-5, rtol=0), found
+    losses_of, shared, apart = four(training)
+    for losses in losses_of.values():
+        assert len(losses) == 3 and np.allclose(losses, losses_of["one device"], atol=1e-5, rtol=0), losses_of
     assert all(shared) and apart <= 1e-6
 
 
@@ -258,13 +258,13 @@ def saving():
     return type(loaded).__name__, [float(abs(m.predict(x, verbose=0) - out).max()) for m in (loaded, filled, again)]
 
 
-def test_it_is_saved_and_loaded_as_the_base_model(four):
+def test_the_parallel_model_is_saved_and_loaded_as_the_base_model(four):
     kind, apart = four(saving)
     assert kind == "Sequential" and max(apart) <= 1e-6
 
 
 def placement():
-    """How many products ran on each device in a step of training, forward and for the gradient; where it was merged."""
+    """Number of products per device in a training step, forward and for the gradient, and where outputs merged."""
     from collections import Counter
 
     import keras
@@ -294,7 +294,7 @@ def test_each_device_ran_its_slice_and_its_gradient(four):
 
 
 def places():
-    """Where products ran: scopes around the calls of layers, a loop's on a device of its own, and nothing at all."""
+    """Where products ran: with a scope around the call of a layer, with a loop on one device, and without a graph."""
     import keras
     import tensorflow as tf
 
@@ -320,15 +320,15 @@ def places():
     return [[o["device"] for o in ran if o["kind"] == "MatMul"] for ran in (scoped, chain)], problem
 
 
-def test_a_trace_tells_where_operations_ran_and_not_where_they_were_asked_to(four):
+def test_a_trace_says_where_operations_ran_and_not_where_they_were_meant_to(four):
     (scoped, chain), problem = four(places)
-    assert scoped == ["CPU:0"]  # the scope was gone when the product was made
-    assert chain == ["CPU:3"] * 80  # two products a step
+    assert scoped == ["CPU:0"]  # the scope had ended when the product was created
+    assert chain == ["CPU:3"] * 80  # two products per step
     assert "nothing ran as a graph" in problem
 
 
 def relocation():
-    """Devices of the weights before and after, and whether the base model goes on with the weights that are trained."""
+    """Devices of the weights before and after, and whether the base model continues with the trained weights."""
     import keras
     import tensorflow as tf
 
@@ -357,8 +357,9 @@ def lectures_programs():
     return [lectures_program(gpus=2), lectures_program(cpu_relocation=True)]
 
 
-def test_programs_in_the_lectures_shape_train_on_several_devices_with_f1_and_evaluation(four):
+def test_programs_like_the_lectures_train_on_several_devices_with_f1_and_evaluation(four):
     two, every = four(lectures_programs)
     assert (two["devices"], every["devices"]) == (2, 4)
-    for said in (two, every):
-        assert said["accuracy"] > 0.9 and 0.5 < said["f1"] <= 1 and 0 < said["loss"] < 1 and said["told"]
+    for result in (two, every):
+        assert result["accuracy"] > 0.9 and 0.5 < result["f1"] <= 1 and 0 < result["loss"] < 1
+        assert result["has_summary"]
