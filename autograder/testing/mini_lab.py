@@ -13,6 +13,7 @@ import nbformat
 from nbformat.v4 import new_output
 
 from autograder.gradebook import classroom, grading
+from autograder.gradebook.folder import ClassFolder
 from autograder.intake import tidy
 from autograder.labs import build, source
 
@@ -87,13 +88,13 @@ def put(folder, student, notebook, name=f"{LAB}.ipynb", lab=LAB):
 
 
 def run(hand_ins, class_, **options):
-    """Grade a folder of hand-ins; returns (whether one failed, student -> Outcome as a dict, stray lines)."""
+    """Grade a folder of hand-ins; returns (number that failed, student -> Outcome as a dict, stray lines)."""
     result = grading.grade(hand_ins, class_, **options)
     rows = {outcome.student: vars(outcome) for outcome in result.outcomes}
-    return any(row["failed"] for row in rows.values()), rows, result.strays
+    return sum(bool(row["failed"]) for row in rows.values()), rows, result.strays
 
 
 def read_scores(class_):
     """Student -> score, from the class's grades.csv."""
-    with (class_ / "grades.csv").open() as file:
+    with ClassFolder(class_).grades.open() as file:
         return {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}

@@ -17,6 +17,7 @@ import nbformat
 
 from autograder.examination import sandbox
 from autograder.gradebook.classroom import Classroom
+from autograder.gradebook.folder import ClassFolder
 from autograder.labs import build, source
 from autograder.testing import mini_lab
 from autograder.testing.attacks.hand_ins import FOLDER, LAB, make_solved_hand_in, write_attack, write_hand_in
@@ -94,13 +95,13 @@ def grade(hand_ins, class_, workers):
     """Run `course grade`; returns the name of each student's folder -> its row, with the hints of its checks."""
     _, rows, _ = mini_lab.run(hand_ins, class_, workers=workers)
     by_student = {student: row | {"hints": read_hints(class_, student)} for student, row in rows.items()}
-    with (class_ / "students.csv").open(newline="", encoding="utf-8", errors="surrogateescape") as file:
+    with ClassFolder(class_).roster.open(newline="", encoding="utf-8", errors="surrogateescape") as file:
         return {row["name"]: by_student.get(row["student"]) for row in csv.DictReader(file)}
 
 
 def read_hints(class_, student):
     """All error texts of an autograded hand-in, joined."""
-    path = class_ / "autograded" / student / LAB / f"{LAB}.ipynb"
+    path = ClassFolder(class_).autograded(student, LAB)
     if not path.exists():
         return ""
     outputs = [output for cell in nbformat.read(path, as_version=4).cells for output in cell.get("outputs", [])]
@@ -140,7 +141,7 @@ def read_grades(class_):
 
 def read_class(class_, students):
     """All that the class holds about these students and the lab: rows of the gradebook and contents of files."""
-    contents = {}
+    folder, contents = ClassFolder(class_), {}
     with Classroom(class_).gradebook() as book:
         for cell in book.find_notebook(LAB, LAB).grade_cells:
             contents[f"cell {cell.name}"] = (cell.max_score, cell.cell_type)
@@ -156,11 +157,11 @@ def read_class(class_, students):
                     one.auto_score, one.manual_score, one.extra_credit, one.needs_manual_grade
                 )  # fmt: skip
     for student in students:
-        for step in ("submitted", "autograded", "feedback"):
-            for path in sorted((class_ / step / student).rglob("*.*")):
-                contents[str(path.relative_to(class_))] = path.read_bytes()
-    for name in ("nbgrader_config.py", f"source/{LAB}/{LAB}.ipynb", f"release/{LAB}/{LAB}.ipynb"):
-        contents[name] = (class_ / name).read_bytes()
+        for place in (folder.submitted, folder.autograded, folder.feedback_page):
+            for path in sorted(place(student, LAB).parents[1].rglob("*.*")):
+                contents[str(path)] = path.read_bytes()
+    for path in (folder.configuration, folder.solution(LAB), folder.student_version(LAB)):
+        contents[str(path)] = path.read_bytes()
     return contents
 
 

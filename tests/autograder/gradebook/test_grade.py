@@ -100,7 +100,7 @@ def test_a_feedback_page_has_points_and_hints_together_no_hidden_test_and_needs_
 def test_what_a_student_wrote_is_shown_and_never_markup(graded):
     _, class_, *_ = graded
     page = (class_ / "feedback" / "full" / LAB / f"{LAB}.html").read_text()
-    assert "Because &lt;b&gt;1&lt;/b&gt; &amp; 2." in page and "2 of them still to be given by hand" in page
+    assert "Because &lt;b&gt;1&lt;/b&gt; &amp; 2." in page and "2 of them still to be graded by hand" in page
 
 
 def test_hand_ins_are_not_changed_and_grading_again_gives_the_same(graded):
@@ -140,7 +140,10 @@ def test_hand_ins_that_nbgrader_collected_are_graded_where_they_lie(mini, mini_s
     for _ in range(2):
         status, rows, _ = run(class_ / "submitted", class_)
         assert status == 0 and read_scores(class_) == {"ann": 5, "bob": 0}
-        assert rows["bob"]["remarks"] == ["The file is not a notebook.", "Nothing could be graded; it counts as an empty lab."]
+        assert rows["bob"]["remarks"] == [
+            "The file is not a notebook.",
+            "Nothing could be graded; it counts as an empty lab.",
+        ]
         assert [path.read_bytes() for path in (class_ / "tries" / "bob" / LAB).iterdir()] == [b"oops"], "it is kept"
     put(class_ / "submitted", "bob", mini.hand_in())
     run(class_ / "submitted", class_)

@@ -1,7 +1,7 @@
 # tries: a check that is there many times, for the points of each, and tasks under two names
 # earns: descend, squares, total
 # quick
-# said: add-check is there 51 times: it ran once
+# said: add-check appears 51 times; it ran once
 # %% notebook
 check = next(cell for cell in notebook.cells if cell.id == "descend-check")
 wrong = next(cell for cell in notebook.cells if cell.id == "add-check")

@@ -1,7 +1,7 @@
 # tries: check cells that hold asserts of the student's own making
 # earns: descend, squares, total
 # quick
-# said: add-check was changed: the lab's own ran
+# said: add-check was changed; the lab's own version ran
 # %% notebook
 for cell in notebook.cells:
     if cell.id.endswith("-check"):

@@ -1,6 +1,6 @@
 # tries: a notebook nested a million times
 # earns:
 # quick
-# said: it is not a notebook
+# said: The file is not a notebook
 # %% notebook
 content = '{"cells": ' + "[" * 1_000_000 + "]" * 1_000_000 + "}"
