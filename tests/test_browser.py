@@ -1,9 +1,9 @@
-"""Labs in JupyterLab in a real browser: lab 01 wrong first, then right, validated and handed in; the maps of lab 09."""
+"""Labs in JupyterLab in a real browser: lab 01, wrong first and then right, validated and handed in; maps of lab 09."""
 
 import nbformat
 import psutil
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from autograder.labs import answers, build, source
 from autograder.testing import browser
@@ -13,15 +13,16 @@ LAB = "01-regression"
 
 @pytest.fixture(scope="module")
 def shots(tmp_path_factory):
-    """Where screenshots go, to be looked at."""
+    """The folder of the screenshots, for people to look at."""
     return tmp_path_factory.mktemp("screenshots")
 
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
+    """A copy of the course, open in JupyterLab: (folder, URL). Nothing of it runs any more at the end."""
     browser.need_chromium()
     root = tmp_path_factory.mktemp("student")
-    browser.copy_of_the_course(root)
+    browser.copy_course(root)
     with browser.jupyterlab(root, root / "settings") as url:
         yield root, url
     assert [
@@ -31,30 +32,28 @@ def course(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def page(course):
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=browser.CHROMIUM, args=browser.FLAGS)
+    with browser.start_chromium() as chromium:
         page = chromium.new_page(viewport={"width": 1280, "height": 1000})
         page.set_default_timeout(browser.PATIENCE)
         yield page
-        chromium.close()
 
 
-def test_the_way_in_looks_at_the_machine(course, page, shots):
+def test_the_index_checks_the_machine(course, page, shots):
     notebook = browser.Notebook(page, course[1], "index.ipynb")
-    shown = notebook.run(notebook.cell("doctor.check"))
-    assert "engines" in shown.lower()
+    report = notebook.run(notebook.find_cell("doctor.check"))
+    assert "engines" in report.lower()
     page.screenshot(path=shots / "index.png")
 
 
 def test_lab_01_wrong_first_then_right(course, page, shots):
-    """Every task gets a wrong answer, is told what is wrong, gets the right one and passes."""
+    """Each task gets a wrong answer, whose check shows the hint, and then the right one, whose checks pass."""
     notebook = browser.Notebook(page, course[1], f"{LAB}/{LAB}.ipynb")
     solution = build.solved(LAB)
     wrong = {answer.task: answer for answer in reversed(answers.read_all(LAB, solution)[0]) if not answer.right}
     of_check = source.tasks_of_checks(solution.cells)
-    # the notebook in the page has the lab's cells in the lab's order
+    # The page has the lab's cells in the lab's order, and they appear one after another.
     cells = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Cell")
-    expect(cells).to_have_count(len(solution.cells), timeout=browser.PATIENCE)  # they come one after the other
+    expect(cells).to_have_count(len(solution.cells), timeout=browser.PATIENCE)
     for number, cell in enumerate(solution.cells):
         here = cells.nth(number)
         if cell.cell_type == "code" and source.nbgrader(cell).get("locked") and not source.is_check(cell):
@@ -78,14 +77,14 @@ def test_lab_01_wrong_first_then_right(course, page, shots):
             page.screenshot(path=shots / f"picture-{number}.png")
 
 
-def test_validate_says_what_is_still_open_and_the_button_hands_in(course, page, shots):
+def test_validate_names_the_open_questions_and_the_button_hands_in(course, page, shots):
     root, _ = course
     panel = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
     panel.get_by_role("button", name="Validate").click()
     dialog = page.locator(".jp-Dialog")
     dialog.wait_for()
     page.screenshot(path=shots / "validate.png")
-    # both questions in words are still unanswered, and nothing else is amiss
+    # Both written answers are still missing, and everything else is right.
     assert "did not provide a response" in dialog.inner_text()
     assert "AssertionError" not in dialog.inner_text()
     page.keyboard.press("Escape")

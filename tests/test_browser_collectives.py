@@ -1,9 +1,8 @@
-"""A deadlock on real engines in JupyterLab: its report and picture, its repair, and the interrupt button."""
+"""A deadlock on real engines, in JupyterLab: its report and its picture, its repair, and the interrupt button."""
 
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
-from playwright.sync_api import sync_playwright
 
 from autograder.labs import source
 from autograder.testing import browser
@@ -45,37 +44,35 @@ CAUSE = "Ranks 0, 1, 2 and 3 all send and none of them receives"
 
 @pytest.fixture(scope="module")
 def shots(tmp_path_factory):
-    """Where screenshots go, to be looked at."""
+    """The folder of the screenshots, for people to look at."""
     return tmp_path_factory.mktemp("screenshots")
 
 
 @pytest.fixture(scope="module")
 def notebook(tmp_path_factory):
-    """The cells above, open in a browser."""
+    """A notebook with the cells above, open in a browser."""
     browser.need_chromium()
     root = tmp_path_factory.mktemp("student")
-    browser.copy_of_the_course(root)
+    browser.copy_course(root)
     lab = root / "labs" / "99-hang" / "99-hang.ipynb"
     lab.parent.mkdir()
     cells = [new_code_cell(source, id=name) for name, source in CELLS.items()]
     nbformat.write(new_notebook(cells=cells, metadata=source.METADATA), lab)
-    with browser.jupyterlab(root, root / "settings") as url, sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=browser.CHROMIUM, args=browser.FLAGS)
+    with browser.jupyterlab(root, root / "settings") as url, browser.start_chromium() as chromium:
         page = chromium.new_page(viewport={"width": 1280, "height": 1400})
         page.set_default_timeout(browser.PATIENCE)
         yield browser.Notebook(page, url, "99-hang/99-hang.ipynb")
-        chromium.close()
 
 
-def cell(notebook, name):
+def find_cell(notebook, name):
     return notebook.page.locator(".jp-NotebookPanel .jp-CodeCell").nth(list(CELLS).index(name))
 
 
 def test_a_deadlock_on_engines_shows_its_cause_its_ring_and_its_picture(notebook, shots):
-    notebook.run(cell(notebook, "given"))
-    notebook.run(cell(notebook, "shift"))
+    notebook.run(find_cell(notebook, "given"))
+    notebook.run(find_cell(notebook, "shift"))
     for name, first in (("plain", CAUSE), ("shift-check", f"✗ shift-check: {CAUSE}")):
-        here = cell(notebook, name)
+        here = find_cell(notebook, name)
         notebook.run(here)
         report = here.locator(".jp-OutputArea-output").last.inner_text().strip()
         lines = report.splitlines()
@@ -90,10 +87,10 @@ def test_a_deadlock_on_engines_shows_its_cause_its_ring_and_its_picture(notebook
 
 
 def test_the_repaired_function_passes_and_its_timeline_is_drawn(notebook, shots):
-    notebook.write(cell(notebook, "shift"), REPAIRED)
-    notebook.run(cell(notebook, "shift"))
-    assert "✓ shift-check passed." in notebook.run(cell(notebook, "shift-check"))
-    here = cell(notebook, "timeline")
+    notebook.write(find_cell(notebook, "shift"), REPAIRED)
+    notebook.run(find_cell(notebook, "shift"))
+    assert "✓ shift-check passed." in notebook.run(find_cell(notebook, "shift-check"))
+    here = find_cell(notebook, "timeline")
     notebook.run(here)
     picture = here.locator("figure img")
     picture.wait_for()
@@ -103,15 +100,15 @@ def test_the_repaired_function_passes_and_its_timeline_is_drawn(notebook, shots)
 
 
 def test_the_interrupt_button_stops_a_run_on_engines_and_the_next_cell_works(notebook, shots):
-    here = cell(notebook, "forever")
+    here = find_cell(notebook, "forever")
     here.locator(".jp-InputPrompt").first.click()
     notebook.page.keyboard.press("Control+Enter")
     here.get_by_text("[rank 3] begun").wait_for()
     notebook.page.locator("[data-command='notebook:interrupt-kernel'], [title^='Interrupt the kernel']").first.click()
-    notebook.idle()
-    shown = here.locator(".jp-OutputArea").inner_text()
-    assert "computing when the run was stopped" in shown and "Interrupted: the ranks have stopped too." in shown
-    assert "Traceback" not in shown
+    notebook.wait_until_idle()
+    output = here.locator(".jp-OutputArea").inner_text()
+    assert "computing when the run was stopped" in output and "Interrupted: the ranks have stopped too." in output
+    assert "Traceback" not in output
     here.scroll_into_view_if_needed()
     notebook.page.screenshot(path=shots / "interrupted.png")
-    assert "✓ shift-check passed." in notebook.run(cell(notebook, "shift-check"))
+    assert "✓ shift-check passed." in notebook.run(find_cell(notebook, "shift-check"))

@@ -1,4 +1,4 @@
-"""nbgrader's formgrader in a real browser, on a class that `course grade` made: points by hand, and new feedback."""
+"""nbgrader's formgrader in a real browser, on a class made by `course grade`: points by hand, and new feedback."""
 
 import os
 import re
@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from autograder.labs import source
 from autograder.testing import browser
@@ -38,14 +38,12 @@ def page(class_):
             cwd=class_, env=environment, stdout=file, stderr=subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
     try:
-        first = re.sub(r"/(lab|tree)?\?", "/formgrader?", browser.address(process, log))
-        with sync_playwright() as playwright:
-            chromium = playwright.chromium.launch(executable_path=browser.CHROMIUM, args=browser.FLAGS)
+        first = re.sub(r"/(lab|tree)?\?", "/formgrader?", browser.wait_for_address(process, log))
+        with browser.start_chromium() as chromium:
             page = chromium.new_page(viewport={"width": 1280, "height": 1000}, base_url=first.split("/formgrader")[0])
             page.set_default_timeout(browser.PATIENCE)
             page.goto(first)
             yield page
-            chromium.close()
     finally:
         process.terminate()
         process.wait(60)

@@ -16,7 +16,7 @@ import pytest
 
 from autograder.competition.leaderboard.hub import is_service, prefix
 from autograder.testing.board_process import find_free_port, write_board_toml
-from autograder.testing.browser import chromium
+from autograder.testing.browser import start_chromium
 from autograder.testing.entry_notebooks import make_entry_notebook
 from autograder.testing.maps import make_nearest_mean_map, to_npy
 from course.competition import scene
@@ -106,7 +106,7 @@ def answers(url):
 
 @pytest.fixture(scope="module")
 def browser():
-    with chromium() as browser:
+    with start_chromium() as browser:
         yield browser
 
 

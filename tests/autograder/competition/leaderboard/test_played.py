@@ -12,7 +12,7 @@ import pytest
 
 from autograder.examination import sandbox
 from autograder.testing.board_process import BoardProcess
-from autograder.testing.browser import chromium
+from autograder.testing.browser import start_chromium
 from autograder.testing.entry_notebooks import load_entries, make_entry_notebook
 from autograder.testing.mini_course import environment, mini_course
 from course.competition import scene
@@ -69,7 +69,7 @@ def wait_for(page, condition, *arguments):
 
 
 def test_three_groups_play_the_competition_from_their_notebooks_to_verified_final_ranks(server, tmp_path):
-    with chromium() as browser:
+    with start_chromium() as browser:
         wall = browser.new_page(viewport={"width": 1920, "height": 1080})
         broken = []
         wall.on("pageerror", lambda error: broken.append(str(error)))

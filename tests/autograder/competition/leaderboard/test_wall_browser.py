@@ -57,7 +57,7 @@ def served(board):
 
 @pytest.fixture(scope="module")
 def chromium():
-    with browser.chromium() as started:
+    with browser.start_chromium() as started:
         yield started
 
 
