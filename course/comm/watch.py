@@ -79,7 +79,7 @@ class RunWatcher:
                 peer.rank,
                 size,
                 directory,
-                self.kind.name,
+                self.kind,
             )
             for peer in self.peers
         ]

@@ -13,7 +13,7 @@ import time
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 
-from course.comm import carriers, states, wire
+from course.comm import states, wire
 from course.comm.communicator import Communicator
 
 SECONDS_TO_REPORT = 0.1  # of waiting, before the notebook hears of it
@@ -28,11 +28,11 @@ class Interruption(KeyboardInterrupt):
     """The notebook has interrupted a rank that computes."""
 
 
-def work(address, secret, name, rank, size, directory, carrier):
+def work(address, secret, name, rank, size, directory, kind):
     """Be rank `rank` of the run whose notebook listens at `address`; returns when the notebook says so.
 
     name, directory: of this rank's socket file; directory is None where ranks are on several machines.
-    carrier: its name.
+    kind: the CarrierKind.
     """
     try:
         control = wire.Connection(wire.connect(address, secret))
@@ -40,13 +40,12 @@ def work(address, secret, name, rank, size, directory, carrier):
         return  # the run is over; this engine was busy when it began
     try:
         try:
-            kind = carriers.ON_ENGINES[carrier].load()
-            made = kind(rank, size, Reporter(control), secret, directory and Path(directory), name)
+            carrier = kind.load()(rank, size, Reporter(control), secret, directory and Path(directory), name)
         except Exception as error:
             control.send("absent", rank, states.describe_error(error))
             return
-        control.send("here", rank, os.getpid(), made.address)
-        RankLife(control, made).live()
+        control.send("here", rank, os.getpid(), carrier.address)
+        RankLife(control, carrier).live()
     except (EOFError, OSError):
         pass  # the notebook is gone
     finally:
