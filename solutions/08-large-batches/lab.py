@@ -188,11 +188,11 @@ assert got.shape == (6,) and np.allclose(got, right), f"on a longer path c = {ri
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now a real network. `course/warmup.py` has it: 784-64-64-10 on the course's digits, 4,096 of them to train. Its
-# weights begin at twice the usual size, so that it starts in rough country, as ResNet-50 on ImageNet does. The cell
-# makes 32 small steps with $n = 8$ at the very start, after six epochs, and after fifteen with a tenth of the learning
-# rate, where a schedule lowers it. It measures with your `change`, over 1,024 samples, and compares where the small
-# steps and one large step end. Each number is a mean of eight tries, with other samples in the small steps.
+# Now a real network. `course/experiments/warmup.py` has it: 784-64-64-10 on the course's digits, 4,096 of them to
+# train. Its weights begin at twice the usual size, so that it starts in rough country, as ResNet-50 on ImageNet does.
+# The cell makes 32 small steps with $n = 8$ at the very start, after six epochs, and after fifteen with a tenth of the
+# learning rate, where a schedule lowers it. It measures with your `change`, over 1,024 samples, and compares where the
+# small steps and one large step end. Each number is a mean of eight tries, with other samples in the small steps.
 
 # %% measure
 # For show: how the gradient moves during 32 small steps, early and late; and where small and large steps end. Seed 0.

@@ -205,10 +205,10 @@ for _ in range(3):
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Both splits are fixed, the same for all groups. They lie as text in the folder `datasets/` of the course and were drawn
-# before any model was fitted (`course/scene.py` says how). Each has a **public** part of the test, a third of it, on
-# which your entries are scored until the deadline, and a **private** part for the final score. They are made of blocks of
-# 8 x 8 pixels, and a block is public or private as a whole.
+# Both splits are fixed, the same for all groups. They lie as text in the folder `datasets/` of the course and were
+# drawn before any model was fitted (`course/competition/scene.py` says how). Each has a **public** part of the test, a
+# third of it, on which your entries are scored until the deadline, and a **private** part for the final score. They are
+# made of blocks of 8 x 8 pixels, and a block is public or private as a whole.
 #
 # Classes with fewer than 20 test pixels are **not scored**: a few pixels say nothing. In the random split that is Oats.
 # In the disjoint split it is Alfalfa, Grass-pasture-mowed and Oats: each is one small field, and nothing is left of it 7
