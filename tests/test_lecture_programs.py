@@ -1,8 +1,8 @@
-"""Programs in the shape of the lectures', on engines: the loop over all_reduce, and Horovod's five steps in Keras.
+"""Two programs of the lectures, on engines: the loop over all_reduce, and Horovod's five steps in Keras.
 
-Blue Waters 2019 (Saxton) has the first for PyTorch, Jülich 2020 (Cavallaro) the second. What lab 06 says must be
-changed in them is changed here, and nothing else: imports and data, how the process group is joined, the in-place
-division of a parameter, and TensorFlow 1's sessions.
+The first is from Blue Waters 2019 (Saxton), for PyTorch, the second from Jülich 2020 (Cavallaro). They are changed only
+where lab 06 says that they must be: imports and data, how the process group is joined, the in-place division of a
+parameter, and TensorFlow 1's sessions.
 """
 
 import sys
@@ -18,7 +18,7 @@ import torch.distributed as dist
 from course import cluster, data, horovod
 from course.spmd import RunFailed, spmd
 
-cloudpickle.register_pickle_by_value(sys.modules[__name__])  # as a notebook's functions are; engines see no tests
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # engines cannot import tests
 
 
 pytestmark = pytest.mark.usefixtures("horovod")
@@ -32,14 +32,14 @@ def engines():
 
 @pytest.fixture(scope="module")
 def shares():
-    """The pixels and the labels of 100 digits for each of two ranks."""
+    """(pixels, labels): 100 digits for each of two ranks."""
     digits = data.load("mnist-5000")
     mix = np.random.default_rng(0).permutation(5000)[:200]
     return np.split((digits["pixels"][mix] / 255).astype(np.float32), 2), np.split(digits["digit"][mix], 2)
 
 
 def native_pytorch(comm, X, y, steps, as_printed=False):
-    """Each rank steps on its own rows, then all average their parameters; the losses and the last parameters."""
+    """Each rank takes a step on its own rows, then all average their parameters; returns losses and parameters."""
     dist.init_process_group("gloo", init_method="spmd://")
     num_workers = dist.get_world_size()
     X, y = torch.from_numpy(X), torch.from_numpy(y)
@@ -66,17 +66,17 @@ def test_the_loop_over_all_reduce_trains_and_keeps_the_ranks_equal(engines, shar
     run = spmd(native_pytorch, *shares, steps=20, carrier="torch", timeout=60)
     together = spmd(native_pytorch, [np.concatenate(shares[0])], [np.concatenate(shares[1])], steps=20, carrier="torch")
     assert torch.equal(run[0][1], run[1][1])
-    torch.testing.assert_close(run[0][1], together[0][1], rtol=1e-3, atol=1e-4)  # SGD, so as one process on all rows
+    torch.testing.assert_close(run[0][1], together[0][1], rtol=1e-3, atol=1e-4)  # equals one process on all rows
     assert run[0][0][-1] < run[0][0][0] - 0.2
 
 
-def test_its_in_place_division_never_ran_as_printed(engines, shares):
+def test_its_in_place_division_fails_as_printed(engines, shares):
     with pytest.raises(RunFailed, match="in-place operation"):
         spmd(native_pytorch, *shares, steps=1, as_printed=True, carrier="torch", timeout=60)
 
 
 def five_steps(comm, X, y, epochs):
-    """Horovod in Keras; the losses of fit, the last weights and the names of the checkpoints on this rank."""
+    """Train with Horovod in Keras; returns the losses of fit, the weights, and the names of this rank's checkpoints."""
     import horovod.tensorflow.keras as hvd
     import tensorflow as tf
     import tf_keras as keras
@@ -84,7 +84,7 @@ def five_steps(comm, X, y, epochs):
     hvd.init()  # 1
     if gpus := tf.config.list_physical_devices("GPU"):  # 2
         tf.config.set_visible_devices(gpus[hvd.local_rank() % len(gpus)], "GPU")
-    tf.random.set_seed(hvd.rank())  # so that ranks begin differently
+    tf.random.set_seed(hvd.rank())  # so that the ranks start with different weights
     model = keras.Sequential(
         [
             keras.Input((784,)),

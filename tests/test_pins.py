@@ -1,4 +1,4 @@
-"""pyproject.toml, requirements.txt, environment.yml and what is installed say the same."""
+"""pyproject.toml, requirements.txt, environment.yml and the installed packages agree."""
 
 import re
 import tomllib
@@ -15,8 +15,8 @@ LINES = (CLONE / "requirements.txt").read_text().splitlines()
 PINS = {canonicalize_name(name): pinned for name, _, pinned in (line.partition("==") for line in LINES[1:])}
 
 
-def direct():
-    """What pyproject.toml asks for, the tool that installs it included."""
+def list_direct_requirements():
+    """The requirements in pyproject.toml, including the tool that installs it."""
     groups = [PROJECT["project"]["dependencies"], PROJECT["build-system"]["requires"]]
     groups += PROJECT["project"]["optional-dependencies"].values()
     return [Requirement(text) for group in groups for text in group]
@@ -29,14 +29,14 @@ def test_requirements_are_plain_pins_and_nothing_else():
 
 
 def test_every_dependency_is_pinned_to_a_version_that_it_allows():
-    for requirement in direct():
+    for requirement in list_direct_requirements():
         pinned = PINS[canonicalize_name(requirement.name)]
         assert requirement.specifier.contains(pinned, prereleases=True), requirement
 
 
-def test_what_is_installed_is_what_is_pinned():
-    # By name, which finds what an import would; a list of all also has what setuptools carries for itself.
-    # A build for one machine ("2.13.0+cpu") is of the version that is pinned.
+def test_the_installed_versions_are_the_pinned_ones():
+    # Looked up by name, as an import does; a list of all packages also has those that setuptools vendors.
+    # A build for one kind of machine ("2.13.0+cpu") counts as its version.
     assert {name: version(name).partition("+")[0] for name in PINS} == PINS
 
 

@@ -13,8 +13,9 @@ import sqlalchemy as sql
 import uvicorn
 from nbformat.v4 import new_code_cell, new_notebook
 
-from autograder.competition.leaderboard import app, rules, worker
-from autograder.competition.leaderboard import store as stores
+from autograder.competition.leaderboard import rules, worker
+from autograder.competition.leaderboard.store import Store, tables
+from autograder.competition.leaderboard.web import app
 from autograder.testing import maps
 from course.competition import scene, score
 
@@ -26,18 +27,18 @@ NUMBERS = itertools.count()
 def make_settings(**changes):
     """The Settings of a board that closes in a day."""
     values = {"name": "Test", "code": CODE, "time_zone": "UTC", "per_day": 5}
-    return rules.settings(None, values | {"deadline": rules.now() + timedelta(days=1)} | changes)
+    return rules.check_settings(None, values | {"deadline": rules.now() + timedelta(days=1)} | changes)
 
 
 def make_files(wrong=0.1, **others):
-    """The files of an entry: name -> bytes, keywords for `rules.entry`."""
+    """The files of an entry: name -> bytes, keywords for `rules.check_entry`."""
     label_maps = {split: maps.to_npy(maps.make_noisy_map(wrong)) for split in scene.SPLITS}
     return label_maps | {"notebook": NOTEBOOK.encode()} | others
 
 
 def make_entry(wrong=0.1):
     """An Entry whose maps are wrong at this share of the pixels."""
-    return rules.entry(**make_files(wrong))
+    return rules.check_entry(**make_files(wrong))
 
 
 def make_patchy_entry(seed, wrong=(0.02, 0.3), evidence=None):
@@ -48,26 +49,24 @@ def make_patchy_entry(seed, wrong=(0.02, 0.3), evidence=None):
 
 def score_patchy_map(seed, wrong, split, part="public"):
     """The numbers that the board shows for a patchy map."""
-    return worker.numbers(score.score(maps.make_patchy_map(seed, wrong), split, part))
+    return worker.as_numbers(score.score(maps.make_patchy_map(seed, wrong), split, part))
 
 
 def count_rows(store):
     """Name -> number of rows of each table."""
-    with store.reading() as connection:
-        return {
-            table.name: connection.scalar(sql.select(sql.func.count()).select_from(table)) for table in stores.TABLES
-        }
+    with store.database.reading() as connection:
+        return {table.name: connection.scalar(sql.select(sql.func.count()).select_from(table)) for table in tables.ALL}
 
 
 def pass_deadline(store):
     """Move the deadline into the past."""
-    store.change({"deadline": (rules.now() - timedelta(seconds=1)).isoformat()})
+    store.settings.change({"deadline": (rules.now() - timedelta(seconds=1)).isoformat()})
 
 
 @contextlib.contextmanager
 def open_board(folder):
     """Open a new board in SQLite; yields its Store."""
-    with contextlib.closing(stores.Store(f"sqlite:///{folder / 'board.sqlite'}")) as store:
+    with contextlib.closing(Store(f"sqlite:///{folder / 'board.sqlite'}")) as store:
         store.token = store.open(make_settings())
         yield store
 
@@ -76,7 +75,7 @@ def open_board(folder):
 class ServedBoard:
     """A board that answers requests. client: sends them without a token."""
 
-    store: stores.Store
+    store: Store
     url: str
     client: httpx.Client
 
@@ -117,10 +116,10 @@ def serve_app(app, port=0):
 
 
 @contextlib.contextmanager
-def serve_board(folder, store):
-    """Serve a board without workers; yields a ServedBoard."""
+def serve_board(store):
+    """Serve the board of this Store, without workers; yields a ServedBoard."""
     with (
-        serve_app(app.make_app(app.Config(folder, store))) as address,
+        serve_app(app.make_app(app.Config(store))) as address,
         httpx.Client(base_url=address, trust_env=False, timeout=30) as client,
     ):
         yield ServedBoard(store, address, client)
@@ -131,7 +130,7 @@ class BoardWithGroups:
 
     def __init__(self, folder, names=(), **settings):
         self.folder, self.url = folder, f"sqlite:///{folder}/board.sqlite"
-        self.store = stores.Store(self.url)
+        self.store = Store(self.url)
         first = rules.Settings("The class of 2026", CODE, rules.now() + timedelta(hours=51), 5, "Europe/Berlin")
         self.instructor = self.store.open(dataclasses.replace(first, **settings))
         self.tokens = {}
@@ -140,21 +139,21 @@ class BoardWithGroups:
 
     def app(self):
         """A new application that serves this board."""
-        return app.make_app(app.Config(self.folder, self.store))
+        return app.make_app(app.Config(self.store))
 
     def join(self, name):
         """Add a group; returns the Group."""
-        group, self.tokens[name] = self.store.join(name, CODE)
+        group, self.tokens[name] = self.store.groups.join(name, CODE)
         return group
 
     def score(self):
         """Do the worker's part: compute the scores and ranks of all entries."""
         worker.Scoring(self.store).step()
 
-    def verify(self, *states, said="its code makes maps like these."):
+    def verify(self, *states, remark="its code makes maps like these."):
         """Do the verifier's part: the waiting entries, in the order of their receipt, get these states."""
         for state in states:
-            number, part = self.store.to_verify()
-            again = {split: self.store.file(number, split) for split in scene.SPLITS}
-            self.store.put_verdict(number, part, state, said, maps=again)
+            number, part = self.store.work.take_next_to_verify()
+            again = {split: self.store.entries.read_file(number, split) for split in scene.SPLITS}
+            self.store.work.put_verdict(number, part, state, remark, maps=again)
         self.score()

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from autograder.testing.mini_course import environment, mini_course
+from autograder.testing.mini_course import make_environment, write_mini_course
 from course import command
 from course.errors import Problem
 
@@ -59,14 +59,19 @@ def test_the_instructor_has_all_subcommands():
 
 def test_without_the_grader_there_are_the_students_subcommands_alone(tmp_path):
     # The entry points of what is installed here name the grader too, as in what students receive.
-    home = mini_course(tmp_path / "home")
+    home = write_mini_course(tmp_path / "home")
     program = (
         "import sys, importlib.util as util; find = util.find_spec;"
         "util.find_spec = lambda name, *rest: None if name == 'autograder' else find(name, *rest);"
         "from course import command; print(*command.subcommands())"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], cwd=home, env=environment(home), capture_output=True, text=True, check=True
+        [sys.executable, "-c", program],
+        cwd=home,
+        env=make_environment(home),
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert done.stdout.split() == ["doctor", "hand-in", "lab"]
 

@@ -1,4 +1,4 @@
-"""The command `course bench`, with a bench that only counts, and small parts of the benches of starts and hangs."""
+"""The command `course bench`, with a bench that only counts; and small parts of the real benches."""
 
 import argparse
 import json
@@ -16,7 +16,7 @@ from course.errors import Problem
 
 @pytest.fixture
 def counting(monkeypatch):
-    """The only bench there is counts to three."""
+    """The only bench, which counts to three."""
     module = types.ModuleType("autograder.bench.counting", "How far one can count.\n\nNot far.")
     module.rows = lambda: ({"number": n, "odd": bool(n % 2)} for n in (1, 2, 3))
     module.summary = lambda rows: {"most": max(row["number"] for row in rows), "met": True}
@@ -45,7 +45,7 @@ def test_with_json_each_line_is_an_object_and_the_summary_is_the_last(counting, 
     assert rows[-1] == {"bench": "counting", "summary": True, "most": 3, "met": True}
 
 
-def test_an_unknown_name_gets_the_names_that_there_are(counting):
+def test_an_unknown_name_is_answered_with_the_known_ones(counting):
     with pytest.raises(Problem, match=r"there is no bench 'nope'\. Choose one of counting\."):
         run("nope")
 

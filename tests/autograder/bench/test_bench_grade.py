@@ -1,4 +1,4 @@
-"""The benches of grading: an answer that is misjudged is told, and generated hand-ins deserve what they are said to."""
+"""The benches of grading: misjudged answers are reported, and generated hand-ins get what they deserve."""
 
 import shutil
 
@@ -19,7 +19,7 @@ ANSWERS = {
 
 @pytest.fixture
 def lab(tmp_path, monkeypatch):
-    """The small lab with answers, one of them with a hint that does not come and one that is right."""
+    """The small lab with answers: one gets another hint than it names, and one that is called wrong is right."""
     shutil.copytree(MINI, tmp_path / "solutions")
     for name, content in ANSWERS.items():
         path = tmp_path / "solutions" / LAB / name
@@ -29,13 +29,13 @@ def lab(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_what_is_not_caught_or_not_hinted_is_counted_and_told(lab):
+def test_an_answer_that_is_not_caught_or_not_hinted_is_counted_and_named(lab):
     (row,) = fairness.rows()
     assert (row["wrong"], row["caught"], row["hinted"], row["right"], row["passed"]) == (3, 2, 1, 1, 1)
     assert len(row["misjudged"]) == 2 and not fairness.summary([row])["met"]
 
 
-def test_generated_hand_ins_get_what_they_are_said_to_deserve(lab, monkeypatch):
+def test_generated_hand_ins_get_the_points_that_they_deserve(lab, monkeypatch):
     given, _ = answers.read_all(LAB, build.solved(LAB))
     good = [answer for answer in given if answer.name != "wrong/descend-not-caught"]
     monkeypatch.setattr(answers, "read_all", lambda *_: (good, []))

@@ -1,4 +1,4 @@
-"""The bench of the frameworks, on two ranks: do all ways of data parallel training agree with one process?"""
+"""The bench of the frameworks, on two ranks: all ways of data-parallel training agree with one process."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from autograder.bench import frameworks
 pytestmark = pytest.mark.usefixtures("horovod")
 
 
-def test_all_ways_agree_with_one_process_and_all_hand_over_the_same_bytes(monkeypatch):
+def test_all_ways_agree_with_one_process_and_send_the_same_number_of_bytes(monkeypatch):
     monkeypatch.setattr(frameworks, "RANKS", (2,))
     monkeypatch.setattr(frameworks, "ROUNDS", 1)
     rows = list(frameworks.rows())
@@ -37,7 +37,7 @@ def test_bytes_are_counted_from_the_shapes_in_a_timeline():
     assert frameworks.reduced("") == 0
 
 
-def test_weights_come_back_from_the_layout_of_keras_as_they_were():
+def test_weights_are_unchanged_after_a_trip_to_the_layout_of_keras_and_back():
     rng = np.random.default_rng(5)
     shapes = [(8, 1, 3, 3), (8,), (16, 8, 3, 3), (16,), (64, 2304), (64,), (10, 64), (10,)]
     weights = [rng.normal(size=shape) for shape in shapes]

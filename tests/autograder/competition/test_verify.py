@@ -4,7 +4,6 @@ All honest solutions with 20 seeds each, and all attacks: `course bench competit
 """
 
 import base64
-import os
 import zlib
 
 import nbformat
@@ -13,19 +12,19 @@ import psutil
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from autograder.competition import verify
+from autograder.competition import alterations, verify
+from autograder.competition.literals import find_large_literals
 from autograder.examination import sandbox
-from autograder.intake import tidy
+from autograder.intake import reading
 from autograder.labs import build
 from autograder.testing.entry_notebooks import load_entries, make_entry_notebook
+from autograder.testing.needs import needs_sandbox
 from course.competition import scene
 from course.errors import Problem
 
 CUBE, TRUTH = scene.load()
 ENTRIES = load_entries()
 REMEMBERED = dict.fromkeys(scene.SPLITS, TRUTH)
-
-in_a_sandbox = pytest.mark.skipif(bool(sandbox.why_unavailable()) and os.environ.get("CI") != "true", reason=sandbox.why_unavailable())
 
 
 def entered(classify):
@@ -60,7 +59,7 @@ def remembering(monkeypatch):
 
 def test_an_honest_solution_is_verified():
     verdict = verify.verify(ENTRIES.blur_svm, entered(ENTRIES.blur_svm), seed=7)
-    assert verdict.verified and not verdict.flagged, [check.said for check in verdict.checks]
+    assert verdict.verified and not verdict.flagged, [check.sentence for check in verdict.checks]
     ways = ("run again", "mirrored", "in tiles")
     assert [check.name for check in verdict.checks] == [
         *(f"{split}, {way}" for split in ("disjoint", "random") for way in ways),
@@ -76,7 +75,7 @@ def test_the_truth_is_not_verified_however_it_comes(name, remembering):
 
 def test_what_learns_from_labels_that_mean_nothing_is_flagged(remembering):
     verdict = verify.verify(ENTRIES.embedded, REMEMBERED, seed=3)
-    assert verdict.flagged and "kappa 1.00 where there is nothing to learn" in verdict.said
+    assert verdict.flagged and "kappa 1.00, although there is nothing to learn" in verdict.reason
 
 
 def test_what_can_still_pass_is_known(remembering, quick):
@@ -110,7 +109,7 @@ def test_a_better_map_than_the_function_makes_is_not_verified(quick):
 def test_a_function_that_fails_or_gives_no_map_is_not_verified_and_it_is_said_why(classify, words):
     verdict = verify.verify(classify, REMEMBERED, seed=0)
     assert not verdict.verified and not verdict.flagged and not verdict.checks
-    assert verdict.said.startswith("disjoint, run again: ") and words in verdict.said
+    assert verdict.reason.startswith("disjoint, run again: ") and words in verdict.reason
 
 
 def test_a_function_cannot_change_what_the_next_call_gets():
@@ -133,12 +132,13 @@ def test_what_is_drawn_cannot_be_had_from_the_seed_that_the_function_gets():
         verify.verify(noting, REMEMBERED, seed=drawn)
         (seed,) = seeds
         assert seed > 10_000
-        assert not np.array_equal(verify.tiled("random", seed, "public").truth, verify.tiled("random", drawn, "public"))
+        scenes = [alterations.shuffle_tiles("random", each, "public") for each in (seed, drawn)]
+        assert not np.array_equal(scenes[0].truth, scenes[1].truth)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_mirrored_scene_is_the_same_to_who_learns_from_it(seed):
-    altered = verify.mirrored("disjoint", seed, "public")
+    altered = alterations.mirror("disjoint", seed, "public")
     split = scene.split("disjoint")
     assert altered.test.sum() == split.test("public", TRUTH).sum()
     counts = np.bincount(altered.labels[altered.labels > 0], minlength=17)
@@ -149,26 +149,26 @@ def test_a_mirrored_scene_is_the_same_to_who_learns_from_it(seed):
 
 
 def test_a_scene_in_tiles_has_the_same_pixels_in_other_places_and_training_pixels_of_its_own():
-    altered = verify.tiled("random", 2, "public")
+    altered = alterations.shuffle_tiles("random", 2, "public")
     assert altered.cube.dtype == CUBE.dtype and altered.cube.shape == CUBE.shape
     assert sorted(np.bincount(altered.truth.ravel())) == sorted(np.bincount(TRUTH.ravel()))
     ratio = np.sort(altered.cube[..., 30].ravel()) / np.sort(CUBE[..., 30].ravel())
     assert ratio.min() > 0.97 and ratio.max() < 1.03
     assert 1000 < np.sum(altered.labels > 0) < 1050
     assert np.mean(altered.truth == TRUTH) < 0.6
-    same, other = (verify.tiled("random", seed, "public") for seed in (2, 3))
+    same, other = (alterations.shuffle_tiles("random", seed, "public") for seed in (2, 3))
     assert np.array_equal(same.cube, altered.cube) and not np.array_equal(other.cube, altered.cube)
 
 
 @pytest.mark.parametrize("split", scene.SPLITS)
 def test_nothing_is_told_of_the_private_part_before_its_time(split):
     whole = scene.split(split).test("public", TRUTH)
-    for altered in (verify.mirrored(split, 2, "public"), verify.tiled(split, 2, "public")):
+    for altered in (alterations.mirror(split, 2, "public"), alterations.shuffle_tiles(split, 2, "public")):
         assert 0.8 * whole.sum() < altered.test.sum() <= whole.sum()
 
 
 def test_in_tiles_the_disjoint_split_stays_what_it_is():
-    altered, whole = verify.tiled("disjoint", 2, "public"), verify.same("disjoint", "public")
+    altered, whole = alterations.shuffle_tiles("disjoint", 2, "public"), alterations.keep("disjoint", "public")
     assert altered.test.sum() == whole.test.sum() and np.sum(altered.labels > 0) == np.sum(whole.labels > 0)
     assert scene.reach(altered.labels) == scene.REACH
     assert (altered.labels == altered.truth)[altered.labels > 0].all() and (altered.truth > 0)[altered.test].all()
@@ -178,37 +178,37 @@ def test_much_that_is_written_out_in_code_is_pointed_out():
     packed = base64.b85encode(zlib.compress(TRUTH.tobytes(), 9))
     assert len(packed) > 700
     code = f'"""A long docstring. {"x " * 500}"""\nimport numpy as np\n\nTABLE = {packed!r}\n'
-    assert [line for line, _ in verify.large_literals(code)] == [4]
-    assert verify.large_literals(f"a = 1\nb = {list(range(300))}") == [(2, 300)]
-    assert verify.large_literals(f"b = {2**9000}")[0][0] == 1
-    assert verify.large_literals(f"def f():\n    '''{'word ' * 900}'''\n    return 1") == []
-    assert verify.large_literals(f"def f():\n    '''\n    {'x' * 900}'''\n    return 1  # {'y' * 300}") == [
+    assert [line for line, _ in find_large_literals(code)] == [4]
+    assert find_large_literals(f"a = 1\nb = {list(range(300))}") == [(2, 300)]
+    assert find_large_literals(f"b = {2**9000}")[0][0] == 1
+    assert find_large_literals(f"def f():\n    '''{'word ' * 900}'''\n    return 1") == []
+    assert find_large_literals(f"def f():\n    '''\n    {'x' * 900}'''\n    return 1  # {'y' * 300}") == [
         (3, 903),
         (4, 300),
     ]
-    assert verify.large_literals("%load_ext course\n!ls\na = 1") == []
+    assert find_large_literals("%load_ext course\n!ls\na = 1") == []
     for odd in ("this is (no Python", "(" * 9000, "-" * 90_000 + "1", "\x00"):
-        assert verify.large_literals(odd) == [(1, len(odd))]
+        assert find_large_literals(odd) == [(1, len(odd))]
 
 
-@in_a_sandbox
+@needs_sandbox
 def test_an_honest_notebook_is_verified_in_a_sandbox_and_its_own_map_comes_back(tmp_path, quick):
     path = tmp_path / "entry.ipynb"
     nbformat.write(make_entry_notebook("nearest_mean"), path)
     verdict = verify.verify_notebook(path, quick, seed=1)
-    assert verdict["verified"] and not verdict["flagged"], verdict["said"]
+    assert verdict["verified"] and not verdict["flagged"], verdict["reason"]
     assert all(np.array_equal(verdict["maps"][split], quick[split]) for split in scene.SPLITS)
     assert (verdict["large"], verdict["remarks"], verdict["seed"]) == ([], [], 1)
     assert verdict["cpu_seconds"] > 0 and verdict["peak_memory"] > 2**26
 
 
-@in_a_sandbox
+@needs_sandbox
 @pytest.mark.parametrize("name", ["embedded", "turned", "read from the package"])
 def test_a_notebook_that_brings_the_truth_or_looks_for_it_is_not_verified(name, tmp_path):
     path = tmp_path / "entry.ipynb"
     nbformat.write(make_entry_notebook(ENTRIES.ATTACKS[name].__name__, TRUTH), path)
     verdict = verify.verify_notebook(path, REMEMBERED, seed=3)
-    assert not verdict["verified"] and verdict["flagged"] == (name == "embedded"), verdict["said"]
+    assert not verdict["verified"] and verdict["flagged"] == (name == "embedded"), verdict["reason"]
     assert [cell for cell, _, _ in verdict["large"]] == [2]
     if name == "read from the package":
         assert verdict["checks"][0]["value"] == 0
@@ -236,16 +236,16 @@ def classify(cube, labels, seed):
 """
 
 
-@in_a_sandbox
+@needs_sandbox
 def test_of_the_truth_a_notebook_finds_the_training_pixels_of_the_disjoint_split_alone(written):
     training = np.count_nonzero(scene.split("disjoint").labels(TRUTH))
-    said = verify.verify_notebook(written(LOOKING), REMEMBERED)["said"]
+    said = verify.verify_notebook(written(LOOKING), REMEMBERED)["reason"]
     assert f"2 found, {training} pixels, kept: []" in said, said
 
 
 ODD = {  # what a notebook does -> what is said of it
     "x = 1": "the notebook defines no classify",
-    "classify = 7": "classify is no function",
+    "classify = 7": "classify is not a function",
     "def classify(cube, labels, seed):\n    return {}[seed]": "your code raised KeyError",
     "def classify(cube, labels, seed):\n    return labels[:7]": "has the shape (145, 145)",
     "def classify(cube, labels, seed):\n    return labels.astype(object)": "classify returned <a ndarray>",
@@ -257,15 +257,15 @@ ODD = {  # what a notebook does -> what is said of it
 }
 
 
-@in_a_sandbox
+@needs_sandbox
 def test_a_function_that_lies_or_fails_costs_its_entry_alone_and_is_named_in_a_sentence(written):
     for source, words in ODD.items():
         verdict = verify.verify_notebook(written(source), REMEMBERED)
         assert not verdict["verified"] and not verdict["checks"] and not verdict["maps"]
-        assert words in verdict["said"] and "\n" not in verdict["said"], verdict["said"]
+        assert words in verdict["reason"] and "\n" not in verdict["reason"], verdict["reason"]
 
 
-@in_a_sandbox
+@needs_sandbox
 @pytest.mark.parametrize(
     ("body", "words"),
     [
@@ -275,7 +275,7 @@ def test_a_function_that_lies_or_fails_costs_its_entry_alone_and_is_named_in_a_s
             "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n    while True: pass",
             "ignored the interrupt",
         ),
-        ("import subprocess; subprocess.Popen(['sleep', '1234']); return labels", "where the entry has 100.0%"),
+        ("import subprocess; subprocess.Popen(['sleep', '1234']); return labels", "but the entry has 100.0%"),
     ],
     ids=["hung", "killed", "deaf", "left"],
 )
@@ -283,38 +283,40 @@ def test_a_function_that_hangs_or_ends_its_kernel_leaves_nothing_behind(body, wo
     monkeypatch.setattr(verify, "CLASSIFY_SECONDS", 2)
     before = psutil.Process().children(recursive=True)  # engines of other tests
     verdict = verify.verify_notebook(written(f"def classify(cube, labels, seed):\n    {body}"), REMEMBERED)
-    assert not verdict["verified"] and words in verdict["said"], verdict["said"]
+    assert not verdict["verified"] and words in verdict["reason"], verdict["reason"]
     left = [process.info["cmdline"] for process in psutil.process_iter(["cmdline"])]
     assert ["sleep", "1234"] not in left and not set(psutil.Process().children(recursive=True)) - set(before)
 
 
-@in_a_sandbox
+@needs_sandbox
 def test_more_memory_than_there_is_for_an_entry_is_said(written, monkeypatch):
     monkeypatch.setattr(sandbox, "MEMORY", 2**29)
     verdict = verify.verify_notebook(
         written("import numpy\ndef classify(cube, labels, seed):\n    return numpy.ones(2**28).astype('u1')[:2]"),
         REMEMBERED,
     )
-    assert "it used more than 0.5 GB of memory" in verdict["said"]
+    assert "it used more than 0.5 GB of memory" in verdict["reason"]
 
 
-@in_a_sandbox
+@needs_sandbox
 def test_cells_for_show_and_checks_are_not_run_and_one_that_fails_costs_no_other(written, quick):
     show = new_code_cell("classify = None", metadata={"tags": ["measure"]})
     path = written(
         *make_entry_notebook("nearest_mean").cells, "1 / 0", "import os; os._exit(1)", show, new_markdown_cell("x")
     )
     verdict = verify.verify_notebook(path, quick, seed=1)
-    assert verdict["verified"], verdict["said"]
+    assert verdict["verified"], verdict["reason"]
     assert len(verdict["remarks"]) == 1 and "the kernel was lost" in verdict["remarks"][0]
 
 
-@in_a_sandbox
+@needs_sandbox
 def test_what_is_no_notebook_has_too_much_code_or_lacks_a_map_is_refused_before_anything_runs(tmp_path, written):
     path = tmp_path / "other.ipynb"
     path.write_text("no notebook")
-    assert verify.verify_notebook(path, REMEMBERED)["said"] == "the notebook cannot be used: it is not a notebook."
-    said = verify.verify_notebook(written("x" * 100_000, "y"), REMEMBERED)["said"]
+    assert (
+        verify.verify_notebook(path, REMEMBERED)["reason"] == "the notebook cannot be used. The file is not a notebook."
+    )
+    said = verify.verify_notebook(written("x" * 100_000, "y"), REMEMBERED)["reason"]
     assert said.startswith("the notebook has 100,001 characters of code; an entry may have 100,000.")
     with pytest.raises(Problem, match="that of disjoint is missing"):
         verify.verify_notebook(path, {"random": TRUTH})
@@ -322,14 +324,14 @@ def test_what_is_no_notebook_has_too_much_code_or_lacks_a_map_is_refused_before_
         verify.verify_notebook(path, dict.fromkeys(scene.SPLITS, TRUTH.astype(int)))
 
 
-@in_a_sandbox
+@needs_sandbox
 def test_the_solved_lab_is_an_entry_and_nothing_in_it_would_be_pointed_out(tmp_path):
     lab = build.solved("09-competition")
     path = tmp_path / "09-competition.ipynb"
     nbformat.write(lab, path)
     names = {}
-    for cell in tidy.read_hand_in(path)[0].cells:
+    for cell in reading.read_hand_in(path)[0].cells:
         if verify.is_run(cell):
             exec(cell.source.replace("%load_ext course", ""), names)
     verdict = verify.verify_notebook(path, entered(names["classify"]), seed=11)
-    assert verdict["verified"] and verdict["large"] == [] and verdict["remarks"] == [], verdict["said"]
+    assert verdict["verified"] and verdict["large"] == [] and verdict["remarks"] == [], verdict["reason"]

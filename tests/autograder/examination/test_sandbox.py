@@ -13,10 +13,9 @@ import pytest
 from autograder.examination import bubblewrap, sandbox
 from autograder.examination.control_groups import ControlGroup
 from autograder.examination.kernel import Kernel, KernelLost
+from autograder.testing.needs import needs_sandbox
 
-pytestmark = pytest.mark.skipif(
-    bool(sandbox.why_unavailable()) and os.environ.get("CI") != "true", reason=sandbox.why_unavailable()
-)
+pytestmark = needs_sandbox
 
 GRADER = """
 import time

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from autograder.labs import release, source
-from autograder.testing.mini_course import CLONE, environment
+from autograder.testing.mini_course import make_environment
 from course import command
+from course.home import HOME
 
 SECRET = [source.SOLUTION[0], source.HIDDEN[0]]
 
@@ -51,11 +52,11 @@ def test_a_release_is_renewed_and_the_students_own_files_in_it_stay(tmp_path):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("mine")
     (folder / "README.md").write_text("old")
-    release.write([*release.list_files(CLONE)], [Path("course/gone.py")], folder)
+    release.write([*release.list_files(HOME)], [Path("course/gone.py")], folder)
     (folder / "course" / "gone.py").write_text("a module that the course no longer has")
-    release.write(release.list_files(CLONE), [Path("course/gone.py"), *release.list_files(CLONE)], folder)
+    release.write(release.list_files(HOME), [Path("course/gone.py"), *release.list_files(HOME)], folder)
     assert command.main(["release", str(folder)]) == 0
-    assert (folder / "README.md").read_bytes() == (CLONE / "README.md").read_bytes()
+    assert (folder / "README.md").read_bytes() == (HOME / "README.md").read_bytes()
     assert not (folder / "course" / "gone.py").exists()
     for name in ["work/01-regression/01-regression.ipynb", ".venv/made", "notes.txt"]:
         assert (folder / name).read_text() == "mine"
@@ -66,7 +67,7 @@ def test_a_folder_that_holds_something_else_is_left_alone(tmp_path, capsys):
     assert command.main(["release", str(tmp_path)]) == 1
     assert "is neither empty nor an earlier release" in capsys.readouterr().err
     assert names(tmp_path) == {"thesis.tex"}
-    assert command.main(["release", str(CLONE / "students")]) == 1
+    assert command.main(["release", str(HOME / "students")]) == 1
     assert "lies inside the course itself" in capsys.readouterr().err
 
 
@@ -92,8 +93,8 @@ def test_make_lab_works_there(students):
     with log.open("w") as out:
         # The parts of `make lab` after the environment is there, from the Makefile itself.
         process = subprocess.Popen(
-            ["make", "lab", "READY=yes", "HOROVOD=no"], cwd=students, env=environment(students), stdout=out, stderr=out,
-            start_new_session=True,
+            ["make", "lab", "READY=yes", "HOROVOD=no"], cwd=students, env=make_environment(students),
+            stdout=out, stderr=out, start_new_session=True,
         )  # fmt: skip
     try:
         deadline = time.monotonic() + 60

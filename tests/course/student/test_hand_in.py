@@ -14,7 +14,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from nbgrader.utils import parse_utc
 
-from autograder.testing.mini_course import course, environment, mini_course
+from autograder.testing.mini_course import make_command, make_environment, write_mini_course
 from course.errors import Problem
 from course.student import hand_in, work
 
@@ -26,7 +26,7 @@ ME = getpass.getuser()
 def home(tmp_path, monkeypatch):
     """A small course with a student's work in lab 01; the settings of this user are ignored."""
     monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path / "settings"))
-    home = mini_course(tmp_path / "home")
+    home = write_mini_course(tmp_path / "home")
     work.prepare(home)
     notebook = home / "work" / LAB / f"{LAB}.ipynb"
     notebook.write_text(notebook.read_text().replace("x = 1", "x = 2"))
@@ -36,7 +36,11 @@ def home(tmp_path, monkeypatch):
 def run_hand_in(home, *words, cwd=None, **extra):
     """Run `course hand-in` in a separate process; returns (exit status, its output)."""
     done = subprocess.run(
-        course("hand-in", *words), cwd=cwd or home, env=environment(home, **extra), capture_output=True, text=True
+        make_command("hand-in", *words),
+        cwd=cwd or home,
+        env=make_environment(home, **extra),
+        capture_output=True,
+        text=True,
     )
     assert "Traceback" not in done.stderr
     return done.returncode, (done.stdout + done.stderr).strip()
@@ -55,7 +59,7 @@ def run_nbgrader(folder, *words, **extra):
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         [sys.executable, "-m", "nbgrader", *words],
-        cwd=folder, env=environment(folder, PATH=path, **extra), capture_output=True, text=True,
+        cwd=folder, env=make_environment(folder, PATH=path, **extra), capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
 
@@ -223,7 +227,7 @@ def press_button(home):
     return subprocess.run(
         [sys.executable, "-c", PRESS],
         cwd=own_notebook(home).parent,
-        env=environment(home),
+        env=make_environment(home),
         capture_output=True,
         text=True,
     )

@@ -15,7 +15,7 @@ import psutil
 import pytest
 import websocket
 
-from autograder.testing.mini_course import course, environment, mini_course, write_lab
+from autograder.testing.mini_course import make_command, make_environment, write_lab, write_mini_course
 from autograder.testing.mini_lab import LAB, MINI
 from course.errors import Problem
 from course.student import lab, work
@@ -25,7 +25,7 @@ FIRST = "01-regression/01-regression.ipynb"
 
 @pytest.fixture
 def home(tmp_path):
-    return mini_course(tmp_path / "home")
+    return write_mini_course(tmp_path / "home")
 
 
 def edit(path, words="x = 2"):
@@ -152,7 +152,12 @@ def running(home, *words):
     """Run `course lab` with `words` in `home` until its URL is printed; terminate it at the end if the test did not."""
     log = (home / "out").open("w")
     process = subprocess.Popen(
-        course("lab", *words), cwd=home, env=environment(home), stdout=log, stderr=log, start_new_session=True
+        make_command("lab", *words),
+        cwd=home,
+        env=make_environment(home),
+        stdout=log,
+        stderr=log,
+        start_new_session=True,
     )
     try:
         wait_for(lambda: "token=" in (home / "out").read_text() or process.poll() is not None)
@@ -250,10 +255,10 @@ def test_an_author_opens_the_solved_lab(home):
 
 
 def test_a_server_that_does_not_start_is_one_sentence(home):
-    settings = environment(home, JUPYTER_CONFIG_DIR=home / "broken")
+    settings = make_environment(home, JUPYTER_CONFIG_DIR=home / "broken")
     (home / "broken").mkdir()
     (home / "broken" / "jupyter_server_config.py").write_text("raise SystemExit(3)")
-    done = subprocess.run(course("lab"), cwd=home, env=settings, capture_output=True, text=True)
+    done = subprocess.run(make_command("lab"), cwd=home, env=settings, capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr.startswith("course lab: JupyterLab did not start: the reason is at the end of ")
     assert len(done.stderr.splitlines()) == 1

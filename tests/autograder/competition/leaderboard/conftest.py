@@ -4,8 +4,9 @@ import contextlib
 
 import pytest
 
-from autograder.competition.leaderboard import store as stores
-from autograder.testing.board import make_settings, open_board, serve_board
+from autograder.competition.leaderboard.store import Store
+from autograder.testing.board import BoardWithGroups, make_patchy_entry, make_settings, open_board, serve_board
+from autograder.testing.board_pages import NASTY, log_in
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -19,7 +20,7 @@ def url(request, tmp_path):
 @pytest.fixture
 def store(url):
     """A new board in each of the two kinds of database."""
-    with contextlib.closing(stores.Store(url)) as store:
+    with contextlib.closing(Store(url)) as store:
         store.token = store.open(make_settings())
         yield store
 
@@ -32,7 +33,25 @@ def small(tmp_path):
 
 
 @pytest.fixture
-def board(small, tmp_path):
+def board(small):
     """A new board that answers requests, without workers."""
-    with serve_board(tmp_path, small) as board:
+    with serve_board(small) as board:
         yield board
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory):
+    """Three groups, one of a nasty name with a worse entry that does not count; two verified, one refused."""
+    board = BoardWithGroups(tmp_path_factory.mktemp("three"), ["Ann & Bob", NASTY[:40], "Ähren"])
+    for n, evidence in enumerate([{"ranks": 4, "seconds": 12.34}, None, None], 1):
+        board.store.entries.accept(n, "first", make_patchy_entry(n, (0.02 + n / 100, 0.25 + n / 10), evidence))
+    board.store.entries.accept(2, "second", make_patchy_entry(2, (0.02, 0.3)))
+    board.score()
+    board.verify("verified", "verified", "refused", remark=f"it {NASTY} says so.")
+    return board
+
+
+@pytest.fixture
+def asking(three):
+    """A browser that nobody has logged in on."""
+    return log_in(three)

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
 
-from autograder.competition.leaderboard import app, worker
-from autograder.competition.leaderboard import store as stores
+from autograder.competition.leaderboard import worker
+from autograder.competition.leaderboard.store import tables
+from autograder.competition.leaderboard.web import app
 from autograder.testing import board as boards
 from autograder.testing.board import CODE, make_files, pass_deadline, serve_app
 from course.competition import scene
@@ -60,8 +61,8 @@ def test_nothing_of_the_private_part_is_answered_before_the_deadline(board):
     ]  # fmt: skip
     before = [board.client.request(method, path, headers=headers).text for method, path, headers in asked]
     assert not any('"private":{' in text or '"part":"private"' in text for text in before)
-    with board.store.reading() as connection:
-        parts = {row.part for table in (stores.scores, stores.ranks) for row in connection.execute(table.select())}
+    with board.store.database.reading() as connection:
+        parts = {row.part for table in (tables.scores, tables.ranks) for row in connection.execute(table.select())}
     assert parts == {"public"}
     public = board.client.get("/api/entries", headers=group).json()["entries"][0]["scores"]
     pass_deadline(board.store)
@@ -84,9 +85,9 @@ def test_the_standing_is_final_once_all_that_count_are_verified(board):
     for state in ("verified", "refused"):
         scoring.step()
         assert not board.client.get("/api/standing").json()["final"]
-        number, part = board.store.to_verify()
-        again = {split: board.store.file(number, split) for split in scene.SPLITS}
-        board.store.put_verdict(number, part, state, "said", {}, again)
+        number, part = board.store.work.take_next_to_verify()
+        again = {split: board.store.entries.read_file(number, split) for split in scene.SPLITS}
+        board.store.work.put_verdict(number, part, state, "said", {}, again)
     worker.Scoring(board.store).step()
     got = board.client.get("/api/standing").json()
     assert got["final"] and [row["rank"] for row in got["rows"]["random"]] == [1, None]
@@ -135,7 +136,7 @@ def test_what_is_the_instructors_nobody_else_may(board, method, path):
     body = {"frozen": True, "reason": "x"}
     assert board.client.request(method, f"/api/{path}", json=body).status_code == 401
     got = board.client.request(method, f"/api/{path}", json=body, headers=group)
-    assert got.status_code == 403 and "instructor's" in got.json()["detail"]
+    assert got.status_code == 403 and "only the instructor may" in got.json()["detail"]
 
 
 def test_a_group_sees_and_chooses_its_own_entries_alone(board):
@@ -164,13 +165,13 @@ def test_events_tell_each_who_listens_when_there_is_something_new(board):
         ]
         lines = [stream.iter_lines() for stream in streams]
         first = [heard(each, 1) for each in lines]
-        board.store.freeze(True)
+        board.store.settings.freeze(True)
         assert all(heard(each, 1)[0] > before[0] for each, before in zip(lines, first, strict=True))
         assert streams[0].headers["content-type"].startswith("text/event-stream")
 
 
 def test_it_serves_below_a_path_too(small, tmp_path):
-    with serve_app(app.make_app(app.Config(tmp_path, small, prefix="/services/board"))) as address:
+    with serve_app(app.make_app(app.Config(small, prefix="/services/board"))) as address:
         assert httpx.get(f"{address}/services/board/api/standing", trust_env=False).status_code == 200
 
 

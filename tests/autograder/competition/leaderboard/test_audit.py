@@ -4,25 +4,23 @@ import pytest
 import sqlalchemy as sql
 
 from autograder.competition.leaderboard import audit
-from autograder.competition.leaderboard import store as stores
+from autograder.competition.leaderboard.store import tables as T
 from autograder.testing.board import CODE, make_entry
-
-T = stores
 
 
 @pytest.fixture
 def past(store):
     """A board on which something has happened."""
-    one, two = (store.join(name, CODE)[0].id for name in ("One", "Two"))
-    store.accept(one, "a", make_entry())
-    store.accept(one, "b", make_entry())
-    store.accept(two, "c", make_entry())
-    store.choose(one, 1)
-    store.renew(two)
-    store.withdraw(3, "copied from One")
-    store.change({"per_day": 7})
-    store.freeze(True)
-    assert audit.faults(store) == []
+    one, two = (store.groups.join(name, CODE)[0].id for name in ("One", "Two"))
+    store.entries.accept(one, "a", make_entry())
+    store.entries.accept(one, "b", make_entry())
+    store.entries.accept(two, "c", make_entry())
+    store.entries.choose(one, 1)
+    store.groups.renew_token(two)
+    store.entries.withdraw(3, "copied from One")
+    store.settings.change({"per_day": 7})
+    store.settings.freeze(True)
+    assert audit.find_faults(store.log) == []
     return store
 
 
@@ -50,34 +48,34 @@ CHANGES = {
 
 @pytest.mark.parametrize("what", CHANGES)
 def test_it_is_noticed_where_somebody_changed(past, what):
-    with past.engine.connect() as connection, connection.begin():
+    with past.database.engine.connect() as connection, connection.begin():
         connection.execute(CHANGES[what])
-    assert audit.faults(past)
+    assert audit.find_faults(past.log)
 
 
 def test_lines_cut_off_at_the_end_are_missed_by_who_has_a_receipt(past):
-    receipts = {each.receipt for each in past.history(2)} | {past.head()[1]}
-    assert audit.faults(past, receipts) == []
-    with past.engine.connect() as connection, connection.begin():
+    receipts = {each.receipt for each in past.visible.history(2).entries} | {past.log.head()[1]}
+    assert audit.find_faults(past.log, receipts) == []
+    with past.database.engine.connect() as connection, connection.begin():
         connection.execute(T.log.delete().where(T.log.c.n > 8))
-    assert len(audit.broken(past.lines())) == 0
-    assert any("lines were cut off" in fault for fault in audit.faults(past, receipts))
+    assert len(audit.find_broken_line(past.log.lines())) == 0
+    assert any("lines were cut off" in fault for fault in audit.find_faults(past.log, receipts))
 
 
 def test_a_log_written_anew_as_a_whole_lacks_the_receipts(past):
-    receipt = past.history(2)[0].receipt
-    lines, before = past.lines(), audit.START
-    with past.engine.connect() as connection, connection.begin():
+    receipt = past.visible.history(2).entries[0].receipt
+    lines, before = past.log.lines(), audit.START
+    with past.database.engine.connect() as connection, connection.begin():
         for line in lines:
             values = dict(line._mapping) | {"time": line.time.replace("20", "19", 1)}
             values.pop("hash")
-            before = audit.hashed(before, **values)
+            before = audit.hash_line(before, **values)
             connection.execute(T.log.update().where(T.log.c.n == line.n).values(time=values["time"], hash=before))
-    assert audit.broken(past.lines()) == [] and audit.faults(past, [receipt])
+    assert audit.find_broken_line(past.log.lines()) == [] and audit.find_faults(past.log, [receipt])
 
 
 def test_what_is_secret_is_not_in_the_log(past):
-    past.change({"code": "new-secret-code"})
-    token = past.join("Three", "new-secret-code")[1]
-    text = str(past.lines())
+    past.settings.change({"code": "new-secret-code"})
+    token = past.groups.join("Three", "new-secret-code")[1]
+    text = str(past.log.lines())
     assert "new-secret-code" not in text and CODE not in text and token not in text and past.token not in text

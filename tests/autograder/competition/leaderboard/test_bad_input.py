@@ -89,7 +89,7 @@ MAPS = {
 def board(tmp_path_factory):
     """One for all, since nothing is stored."""
     folder = tmp_path_factory.mktemp("board")
-    with open_board(folder) as store, serve_board(folder, store) as board:
+    with open_board(folder) as store, serve_board(store) as board:
         yield board
 
 
@@ -109,7 +109,7 @@ def unchanged(board, group):
 @pytest.fixture
 def fresh(tmp_path):
     """(a board of its own, a group), which may change."""
-    with open_board(tmp_path) as store, serve_board(tmp_path, store) as board:
+    with open_board(tmp_path) as store, serve_board(store) as board:
         yield board, board.join("Ada")
 
 
@@ -145,12 +145,12 @@ NUMBERS = ["", "x", "0", "-1", "nan", "inf", "1e400", "9" * 900, "1 2", *SQL]
 
 @pytest.mark.parametrize("wrong", NUMBERS)
 def test_ranks_or_seconds_that_are_no_number(board, group, wrong):
-    refused(board.enter(group, ranks=wrong, seconds=1), 422, "ranks and seconds are two numbers")
-    refused(board.enter(group, ranks=4, seconds=wrong), 422, "ranks and seconds are two numbers")
+    refused(board.enter(group, ranks=wrong, seconds=1), 422, "ranks and seconds must be two numbers")
+    refused(board.enter(group, ranks=4, seconds=wrong), 422, "ranks and seconds must be two numbers")
 
 
 def test_a_file_in_place_of_a_number(board, group):
-    refused(board.enter(group, **make_files(ranks=b"\xff", seconds=b"1")), 422, "ranks and seconds are two numbers")
+    refused(board.enter(group, **make_files(ranks=b"\xff", seconds=b"1")), 422, "ranks and seconds must be two numbers")
 
 
 def raw(board, head, chunks, limit=60):
@@ -269,7 +269,7 @@ def test_no_token_or_another_scheme(board, group):
 
 def test_what_is_kept_of_a_token_is_no_token(board, group):
     """Who reads the database, or the log, cannot hand in for others."""
-    for line in board.store.lines():
+    for line in board.store.log.lines():
         for stolen in (line.hash, json.loads(line.detail).get("token")):
             if stolen:
                 refused(board.enter({"Authorization": f"Bearer {stolen}"}), 401, "token")
@@ -294,7 +294,7 @@ def test_a_page_of_the_board_itself_may_send_with_its_cookie(fresh):
 
 def test_the_deadline_has_passed(fresh):
     board, group = fresh
-    number = board.store.accept(1, "a", make_entry())[0]
+    number = board.store.entries.accept(1, "a", make_entry())[0]
     pass_deadline(board.store)
     before = count_rows(board.store)
     refused(board.enter(group), 403, "the deadline has passed")
@@ -364,7 +364,7 @@ def test_settings_that_make_no_sense(board, group):
     ):
         got = board.client.put("/api/settings", json=changes, headers=board.instructor)
         assert got.status_code == 422 and isinstance(got.json()["detail"], str)
-    assert board.store.settings().per_day == 5
+    assert board.store.settings.read().per_day == 5
 
 
 def test_a_request_that_breaks_off(board, group):

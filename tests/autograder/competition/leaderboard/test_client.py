@@ -52,8 +52,8 @@ def test_a_group_joins_submits_chooses_and_looks_from_the_lab(board, home, maps,
     assert lines[0] == "2 entries; you can hand in 3 more today."
     assert lines[1].startswith("entry   2") and "counts" not in lines[1] and "random" in lines[1]
     assert "counts, as you chose" in lines[2] and lines[2].endswith("waiting for verification")
-    assert board.store.file(1, "notebook") == NOTEBOOK.encode()
-    assert board.store.history(1)[1].evidence == {"ranks": 4, "seconds": 12.5}
+    assert board.store.entries.read_file(1, "notebook") == NOTEBOOK.encode()
+    assert board.store.visible.history(1).entries[1].evidence == {"ranks": 4, "seconds": 12.5}
 
 
 def test_the_same_submitted_twice_is_one_entry(board, home, maps):
@@ -71,20 +71,20 @@ def test_joining_again_makes_no_second_group_and_loses_no_token(board, home, map
     with pytest.raises(Problem, match="no answer from the board"):
         client.join("http://127.0.0.1:9", "Bob", CODE)
     assert client.read_membership().token == "good"
-    token = board.store.renew(1)
+    token = board.store.groups.renew_token(1)
     client.join(board.url, token=token)
-    board.store.renew(1)
+    board.store.groups.renew_token(1)
     client.join(board.url, "Bob", CODE)  # the known token is worth nothing now
     client.membership_path().write_text("{")
     client.join(board.url, "Cy", CODE)
-    assert client.submit(maps) == 1 and board.store.history(3)
+    assert client.submit(maps) == 1 and board.store.visible.history(3).entries
 
 
 def test_another_member_uses_the_token_of_the_group(board, home, maps, capsys):
     token = board.join("Ada")["Authorization"].removeprefix("Bearer ")
     client.join(board.url + "/", token=token)
     assert "You now hand in for the group Ada." in capsys.readouterr().out
-    assert client.submit(maps) == 1 and board.store.history(1)
+    assert client.submit(maps) == 1 and board.store.visible.history(1).entries
     with pytest.raises(Problem, match="not one of this board"):
         client.join(board.url, token="wrong")
 
@@ -144,13 +144,13 @@ def test_an_entry_that_cannot_be_handed_in_is_refused_and_not_stored(board, home
             client.submit(wrong)
     with pytest.raises(Problem, match="there is no lab 77"):
         client.submit(maps, 77)
-    with pytest.raises(Problem, match="ranks and seconds are two numbers"):
+    with pytest.raises(Problem, match="ranks and seconds must be two numbers"):
         client.submit(maps, ranks=0, seconds=1)
     for number in ("1", 0, True, 1.0):
         with pytest.raises(Problem, match="by its number"):
             client.choose(number)
-    (home / "work" / LAB / f"{LAB}.ipynb").write_bytes(NOTEBOOK.replace("def", "#" * rules.NOTEBOOK).encode())
-    with pytest.raises(Problem, match=f"{rules.NOTEBOOK:,} are allowed"):  # the board decides, and its words are shown
+    (home / "work" / LAB / f"{LAB}.ipynb").write_bytes(NOTEBOOK.replace("def", "#" * rules.MAX_NOTEBOOK).encode())
+    with pytest.raises(Problem, match=f"{rules.MAX_NOTEBOOK:,} are allowed"):
         client.submit(maps)
     assert count_rows(board.store)["entries"] == 0
 

@@ -4,7 +4,6 @@ import contextlib
 import csv
 import io
 import json
-import os
 import re
 import signal
 import sqlite3
@@ -13,21 +12,24 @@ import sys
 import threading
 import time
 
+import alembic.command
 import httpx
 import psutil
 import pytest
+import sqlalchemy as sql
+from alembic.config import Config
 
 from autograder.competition.leaderboard import worker
-from autograder.examination import sandbox
+from autograder.competition.leaderboard.folder import open_store, prepare_board
+from autograder.competition.leaderboard.store import Store
+from autograder.competition.leaderboard.store.database import MIGRATIONS
 from autograder.labs import converter
 from autograder.testing import board as boards
 from autograder.testing.board import ServedBoard, open_board
+from autograder.testing.needs import needs_sandbox
 from course import command
 
 LINE = re.compile(r"http://[\d.]+:\d+")
-in_a_sandbox = pytest.mark.skipif(
-    bool(sandbox.why_unavailable()) and os.environ.get("CI") != "true", reason=sandbox.why_unavailable()
-)
 
 
 class Running:
@@ -106,32 +108,40 @@ def start():
 
 
 @pytest.fixture
-def code(monkeypatch):
-    """The code of a board that is there."""
+def join_by_its_code(monkeypatch):
+    """A function: groups join by the code that a new board printed."""
 
-    def read(folder):
-        found = re.search(r'code = "(.*?)"', (folder / "board.toml").read_text())[1]
-        monkeypatch.setattr(boards, "CODE", found)
-        return found
+    def read(running):
+        monkeypatch.setattr(boards, "CODE", re.search(r"join with the code (\S+) ", running.said)[1])
 
     return read
 
 
-@in_a_sandbox
-def test_it_is_killed_goes_on_and_loses_nothing(start, tmp_path, code):
+def header_of(folder):
+    """The header of the instructor."""
+    return {"Authorization": f"Bearer {(folder / 'instructor-token').read_text().strip()}"}
+
+
+def settings_of(running, folder):
+    """The settings of a running board, as the API answers them."""
+    return running.client.get("/api/settings", headers=header_of(folder)).json()
+
+
+@needs_sandbox
+def test_it_is_killed_goes_on_and_loses_nothing(start, tmp_path, join_by_its_code):
     """kill -9 of all in turn: nothing is left, nothing lost, none twice; then scored, ranked, verified."""
-    folder = tmp_path / "board"
-    running = start(folder)
-    code(folder)
-    assert (folder / "instructor-token").stat().st_mode & 0o777 == 0o600
-    assert (folder / "board.sqlite").stat().st_mode & 0o077 == 0
+    home = tmp_path / "board"
+    running = start(home)
+    join_by_its_code(running)
+    assert (home / "instructor-token").stat().st_mode & 0o777 == 0o600
+    assert (home / "board.sqlite").stat().st_mode & 0o077 == 0
     first, second = running.board.join("Ada"), running.board.join("Bob")
     content = boards.make_files(notebook=NOTHING)
     got = running.board.enter(first, "key", **content)
     assert got.status_code == 201
     status, left = running.end(signal.SIGKILL)
     assert status == -signal.SIGKILL and left == []
-    running = start(folder)
+    running = start(home)
     assert running.board.enter(first, "key", **content).json()["id"] == got.json()["id"] == 1
     assert "instructor's token" not in running.said
     for process in wait_for(lambda: running.workers()[1:] and running.workers()):
@@ -160,77 +170,136 @@ def ranked(running, count):
     return rows if len(rows) == count else None
 
 
-@in_a_sandbox
+@needs_sandbox
 def test_a_notebook_is_run_in_the_sandbox_and_refused_where_it_defines_nothing_to_call(tmp_path):
     with open_board(tmp_path) as store:
-        group = store.join("Ada", boards.CODE)[0].id
-        store.accept(group, "a", boards.rules.entry(**boards.make_files(notebook=NOTHING)))
+        group = store.groups.join("Ada", boards.CODE)[0].id
+        store.entries.accept(group, "a", boards.rules.check_entry(**boards.make_files(notebook=NOTHING)))
         worker.Scoring(store).step()
         assert worker.verify_next(store) and not worker.verify_next(store)
-        (past,) = store.history(group)
-        assert past.state == "refused" and "defines no classify" in past.said
-        assert store.verdicts(1)["public"]["cpu_seconds"] > 0
-        assert [line.action for line in store.lines()][-1] == "refused"
+        (past,) = store.visible.history(group).entries
+        assert past.state == "refused" and "defines no classify" in past.remark
+        assert store.entries.read_verdicts(1)["public"]["cpu_seconds"] > 0
+        assert [line.action for line in store.log.lines()][-1] == "refused"
 
 
-def test_settings_are_read_again_when_the_file_changes_and_only_where_they_make_sense(start, tmp_path):
-    running, toml = start(tmp_path), tmp_path / "board.toml"
-    toml.write_text(toml.read_text().replace("per_day = 5", "per_day = 9").replace("The leaderboard", "Fields"))
-    wait_for(lambda: running.client.get("/api/standing").json()["name"] == "Fields")
-    toml.write_text(toml.read_text().replace("per_day = 9", "per_day = 0"))
-    wait_for(lambda: "Not taken from board.toml: per_day" in running.said)
-    toml.write_text("per_day = ")
-    wait_for(lambda: "cannot be read as TOML" in running.said)
-    toml.write_bytes(b"\xff")
-    wait_for(lambda: "cannot be read ('utf-8' codec" in running.said)
+TOML = """\
+name = "Fields"
+code = "seed-1234"
+deadline = 2199-01-01T00:00:00
+per_day = 6
+"""
+
+
+def test_board_toml_seeds_an_empty_board_and_is_not_read_afterwards(start, tmp_path):
+    toml = tmp_path / "board.toml"
+    toml.write_text(TOML)
+    running = start(tmp_path)
+    assert "Made a board with the settings of board.toml." in running.said and "not read" not in running.said
+    assert settings_of(running, tmp_path) == {
+        "name": "Fields", "code": "seed-1234", "deadline": "2199-01-01T00:00:00.000000Z", "per_day": 6,
+        "time_zone": "UTC", "frozen": False,
+    }  # fmt: skip
+    running.client.put("/api/settings", json={"per_day": 7}, headers=header_of(tmp_path))
+    running.end(signal.SIGTERM)
+    toml.write_text(TOML.replace("Fields", "Other fields"))
+    for content, words in (
+        (toml.read_bytes(), "differs from the board's settings (name, per_day): change settings with `course board"),
+        (b"per_day = ", "is not valid (" + f"{toml} cannot be read as TOML"),
+        (b"\xff", "is not valid (" + f"{toml} cannot be read as TOML"),
+        (b"colour = 3", "is not valid (there is no setting 'colour'"),
+        (b"per_day = 7", None),
+        (None, None),
+    ):
+        toml.unlink() if content is None else toml.write_bytes(content)
+        running = start(tmp_path)
+        lines = [line for line in running.said.splitlines() if "board.toml" in line]
+        assert len(lines) == bool(words) and all("is not read any more" in line and words in line for line in lines)
+        assert "Made" not in running.said and toml.exists() == (content is not None)
+        got = settings_of(running, tmp_path)
+        assert (got["per_day"], got["name"]) == (7, "Fields")
+        assert running.end(signal.SIGTERM) == (0, [])
+
+
+def test_a_board_toml_that_makes_no_sense_makes_no_board(tmp_path):
+    for content, words in (("per_day = ", "TOML"), ('code = "abcd"', "deadline is not set"), ("x = 1", "no setting")):
+        (tmp_path / "board.toml").write_text(content)
+        status, said = board(tmp_path, "--port", "0")
+        assert status == 1 and words in said and said.count("\n") == 1
+        assert not (tmp_path / "instructor-token").exists()
+    with contextlib.closing(Store(f"sqlite:///{tmp_path / 'board.sqlite'}")) as store:
+        assert not store.settings.exist()
+
+
+def test_a_board_of_the_version_before_keeps_the_settings_of_its_database(tmp_path, capsys):
+    """Its tables had what board.toml said last, and .board.toml lay beside it."""
+    with contextlib.closing(open_store(tmp_path)) as store:
+        with store.database.engine.connect().execution_options(writes=True) as connection, connection.begin():
+            config = Config()
+            config.set_main_option("script_location", str(MIGRATIONS))
+            config.attributes["connection"] = connection
+            alembic.command.upgrade(config, "0001")
+            values = {
+                "id": 1, "name": "Old", "code": "old-code", "deadline": "2199-01-01T00:00:00.000000Z", "per_day": 4,
+                "time_zone": "UTC", "frozen": 0, "instructor": "", "file": "", "version": 9,
+            }  # fmt: skip
+            connection.execute(sql.table("board", *map(sql.column, values)).insert().values(values))
+        for name in ("board.toml", ".board.toml"):
+            (tmp_path / name).write_text(TOML.replace("per_day = 6", "per_day = 4"))
+        prepare_board(tmp_path, store)
+        assert (store.settings.read().name, store.settings.read().per_day) == ("Old", 4)
+        assert "differs from the board's settings (name, code)" in capsys.readouterr().out
+        assert store.settings.is_instructor((tmp_path / "instructor-token").read_text().strip())
+
+
+def test_settings_are_changed_from_the_command_line_while_the_board_runs(start, tmp_path):
+    running = start(tmp_path)
+    before = running.client.get("/api/standing").json()["version"]
+    status, said = board(tmp_path, "--set", "per_day=9", "--set", "name=A=B", "--set", "time_zone=Europe/Berlin",
+                         "--set", "deadline=2030-05-01T12:00")  # fmt: skip
+    assert status == 0 and "per_day is now 9.\nname is now A=B." in said, said
+    got = settings_of(running, tmp_path)
+    assert (got["per_day"], got["name"], got["deadline"]) == (9, "A=B", "2030-05-01T10:00:00.000000Z")
+    standing = running.client.get("/api/standing").json()
+    assert standing["name"] == "A=B" and standing["version"] > before
+    assert board(tmp_path, "--set", "per_day=9") == (0, "The settings are so already.\n")
+    for arguments, words in (
+        (["--set", "name=Good", "--set", "per_day=0"], "whole number"), (["--set", "per_day=x"], "whole number"),
+        (["--set", "colour=red"], "there is no setting 'colour'"), (["--set", "per_day"], "is not NAME=VALUE"),
+        (["--set", "deadline=soon"], "not a date and a time"),
+    ):  # fmt: skip
+        status, said = board(tmp_path, *arguments)
+        assert status == 1 and words in said and said.count("\n") == 1, said
+    assert settings_of(running, tmp_path) == got
+    lines = running.client.get("/api/audit", headers=header_of(tmp_path)).json()["lines"]
+    assert [line["actor"] for line in lines if line["action"] == "set"] == ["command line"]
     for process in wait_for(lambda: running.workers()[1:] and running.workers()):
         process.kill()
-    wait_for(lambda: running.said.count("it is started again") == 2)  # it goes on looking after all the rest
-    assert running.said.count("Not taken") == 3, "each fault is said once"
-    toml.write_text("per_day = ")
+    wait_for(lambda: running.said.count("it is started again") == 2)
     status, said = board(tmp_path)
     assert status == 1 and "a board is running in" in said
     assert running.end(signal.SIGTERM) == (0, [])
-    status, said = board(tmp_path)
-    assert status == 1 and "cannot be read as TOML" in said
-
-
-def test_what_the_page_sets_is_in_the_file_too_and_what_the_file_says_besides_stays(start, tmp_path, code):
-    running, toml = start(tmp_path), tmp_path / "board.toml"
-    code(tmp_path)
-    token = {"Authorization": f"Bearer {(tmp_path / 'instructor-token').read_text().strip()}"}
-    toml.write_text("# mine\n" + toml.read_text())
-    running.client.put("/api/settings", json={"per_day": 7, "name": 'A "board"'}, headers=token)
-    wait_for(lambda: "per_day = 7" in toml.read_text() and toml.stat().st_mode & 0o777 == 0o600)
-    running.end(signal.SIGKILL)
-    toml.write_text("# mine\n" + toml.read_text().replace("per_day = 7", "per_day = 8"))
-    running = start(tmp_path)
-    said = running.client.get("/api/settings", headers=token).json()
-    assert "Taken from board.toml: per_day." in running.said and (said["per_day"], said["name"]) == (8, 'A "board"')
-    assert toml.read_text().startswith("# mine")
-    toml.unlink()
-    running.end(signal.SIGTERM)
-    running = start(tmp_path)
-    assert running.client.get("/api/settings", headers=token).json() == said and "per_day = 8" in toml.read_text()
+    assert board(tmp_path, "--set", "per_day=8") == (0, "per_day is now 8.\n")
 
 
 def test_a_second_machine_on_the_same_postgresql_shows_the_same_board_and_goes_on_alone(
-    start, tmp_path, postgres, code
+    start, tmp_path, postgres, join_by_its_code
 ):
     first = start(tmp_path / "one", "--db", postgres)
-    code(tmp_path / "one")
+    join_by_its_code(first)
+    (tmp_path / "two").mkdir()
+    (tmp_path / "two" / "board.toml").write_text(TOML)
     second = start(tmp_path / "two", "--db", postgres)
-    assert (tmp_path / "two" / "board.toml").read_text() == (tmp_path / "one" / "board.toml").read_text()
-    assert (
-        "is in the folder in which the board was made" in second.said
-        and not (tmp_path / "two/instructor-token").exists()
-    )
-    token = {"Authorization": f"Bearer {(tmp_path / 'one' / 'instructor-token').read_text().strip()}"}
+    assert "differs from the board's settings (name, code, deadline, per_day)" in second.said
+    assert "is in the folder where the board was made" in second.said and "Made" not in second.said
+    assert not (tmp_path / "two" / "instructor-token").exists()
+    token = header_of(tmp_path / "one")
     group = first.board.join("Ada")
     number = second.board.enter(group).json()["id"]
     assert [entry["id"] for entry in first.client.get("/api/entries", headers=group).json()["entries"]] == [number]
-    assert second.client.put("/api/settings", json={"per_day": 9}, headers=token).status_code == 200
-    wait_for(lambda: all("per_day = 9" in (tmp_path / each / "board.toml").read_text() for each in ("one", "two")))
+    assert board(tmp_path / "two", "--db", postgres, "--set", "per_day=9")[0] == 0
+    for running in (first, second):
+        assert running.client.get("/api/settings", headers=token).json()["per_day"] == 9
     first.end(signal.SIGKILL)
     second.board.enter(group)
     rows = wait_for(lambda: ranked(second, 1))
@@ -250,10 +319,10 @@ def past(tmp_path):
     folder.mkdir()
     with open_board(folder) as store:
         for name, wrong in (("Ada", 0.02), ("Bob", 0.3), ("=Cy()", 0.1)):
-            store.accept(store.join(name, boards.CODE)[0].id, name, boards.make_entry(wrong))
+            store.entries.accept(store.groups.join(name, boards.CODE)[0].id, name, boards.make_entry(wrong))
         worker.Scoring(store).step()
         for _ in range(2):
-            store.put_verdict(*store.to_verify(), "verified", "as it is")
+            store.work.put_verdict(*store.work.take_next_to_verify(), "verified", "as it is")
         worker.Scoring(store).step()
     return folder
 
@@ -306,10 +375,13 @@ def test_what_cannot_be_done_is_one_sentence(past, tmp_path):
     for arguments, words in (
         (["backup", nothing], "has no board"), (["audit", nothing], "has no board"),
         (["export", past], "name the file"), (["grade", past], "name the class"),
-        (["restore", nothing, tmp_path / "x"], "is not there"), (["restore", nothing, tmp_path / "text"], "no backup"),
+        (["restore", nothing, tmp_path / "x"], "does not exist"),
+        (["restore", nothing, tmp_path / "text"], "is not a backup"),
         (["grade", past, nothing], "is not the folder of a class"), (["export", past, tmp_path], "cannot be written"),
         ([tmp_path / "text"], "cannot be a board's folder"), ([nothing, "--host", "256.1.1.1"], "cannot listen"),
-        ([nothing, "--port", "99999"], "cannot listen"), ([nothing, "--db", "mysql://x"], "the database is a URL"),
+        ([nothing, "--port", "99999"], "cannot listen"), ([nothing, "--set", "per_day=3"], "has no board"),
+        (["audit", past, "--set", "per_day=3"], "--set stands alone"),
+        ([nothing, "--db", "mysql://x"], "the database's URL cannot be used"),
     ):  # fmt: skip
         status, said = board(*arguments)
         assert status == 1 and words in said and said.count("\n") == 1, (arguments, said)
@@ -332,7 +404,7 @@ def test_the_standing_goes_into_the_gradebook_of_a_class(past, tmp_path):
         assert status == 0 and "not final yet" in said, said
     rows = {row["student_id"]: row for row in csv.DictReader((tmp_path / "class" / "grades.csv").open())}
     with open_board(past) as store:
-        counted = {each.name: each for each in store.seen()[3]}
+        counted = {each.name: each for each in store.visible.instructor().counting}
     points = {
         each.name: sum(round(100 * got["overall"], 2) for got in each.scores.values()) for each in counted.values()
     }

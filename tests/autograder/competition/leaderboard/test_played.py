@@ -1,6 +1,5 @@
 """The whole competition, played: three groups from the lab's line to the wall, the deadline, verified final ranks."""
 
-import os
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -10,13 +9,14 @@ import nbformat
 import numpy as np
 import pytest
 
-from autograder.examination import sandbox
 from autograder.testing.board_process import BoardProcess
 from autograder.testing.browser import start_chromium
 from autograder.testing.entry_notebooks import load_entries, make_entry_notebook
-from autograder.testing.mini_course import environment, mini_course
+from autograder.testing.mini_course import make_environment, write_mini_course
+from autograder.testing.needs import needs_sandbox
 from course.competition import scene
 
+pytestmark = [needs_sandbox, pytest.mark.long]
 LAB = "09-competition"
 PATIENCE = 240  # seconds; on a loaded machine a verification takes long
 LINES = """
@@ -37,9 +37,6 @@ GROUPS = {"Blur & SVM": ENTRIES.blur_svm, "Les voisins": ENTRIES.nearest_mean, "
 @pytest.fixture
 def server(tmp_path):
     """`course board` as an instructor starts it."""
-    if sandbox.why_unavailable():
-        assert os.environ.get("CI") != "true", sandbox.why_unavailable()
-        pytest.skip(sandbox.why_unavailable())
     (tmp_path / "board").mkdir()
     with BoardProcess(tmp_path / "board") as server:
         yield server
@@ -50,7 +47,7 @@ def handed_in_from_the_lab(home, url, name, classify):
 
     classify: None for a group that uploads the truth, with another's notebook.
     """
-    mini_course(home, labs=[])
+    write_mini_course(home, labs=[])
     folder = home / "work" / LAB
     folder.mkdir(parents=True)
     nbformat.write(make_entry_notebook((classify or ENTRIES.nearest_mean).__name__), folder / f"{LAB}.ipynb")
@@ -58,7 +55,7 @@ def handed_in_from_the_lab(home, url, name, classify):
         made = TRUTH if classify is None else classify(CUBE.copy(), scene.split(split).labels(TRUTH), 0)
         np.save(home / f"{split}.npy", made)
     return subprocess.run(
-        [sys.executable, "-c", LINES, url, name], cwd=home, env=environment(home), capture_output=True, text=True,
+        [sys.executable, "-c", LINES, url, name], cwd=home, env=make_environment(home), capture_output=True, text=True,
         check=True,
     ).stdout  # fmt: skip
 
@@ -100,7 +97,7 @@ def test_three_groups_play_the_competition_from_their_notebooks_to_verified_fina
 
         said = subprocess.run(
             [sys.executable, "-c", "from course import board; board.history()"], cwd=tmp_path / "2",
-            env=environment(tmp_path / "2"), capture_output=True, text=True, check=True,
+            env=make_environment(tmp_path / "2"), capture_output=True, text=True, check=True,
         ).stdout  # fmt: skip
         assert "private" in said and "not verified" in said, said
         order = {split: names_on(wall, split) for split in scene.SPLITS}

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.competition.leaderboard import rules
-from autograder.competition.leaderboard.rules import Refused
+from autograder.competition.leaderboard.rules import RequestRefused
 from autograder.testing.board import NOTEBOOK, make_files, make_settings
 
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
@@ -18,41 +18,42 @@ NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
 @given(st.text(max_size=60))
 def test_a_name_is_refused_or_can_be_shown_on_one_line(text):
     try:
-        name = rules.name(text)
-    except Refused:
+        name = rules.check_name(text)
+    except RequestRefused:
         return
-    assert 1 <= len(name) <= rules.NAME and name.isprintable() and name == name.strip() == rules.name(name)
+    assert 1 <= len(name) <= rules.MAX_NAME and name.isprintable() and name == name.strip() == rules.check_name(name)
 
 
 @pytest.mark.parametrize(
     "text", ["", "  ", "a\x00b", "a\nb", "\u202eabc", "a\u200bb", "a\u2028b", "x" * 41, "\ud800", "\U000e0041"]
 )
 def test_names_that_cannot_be_seen_or_are_too_long_are_refused(text):
-    with pytest.raises(Refused, match="name"):
-        rules.name(text)
+    with pytest.raises(RequestRefused, match="name"):
+        rules.check_name(text)
 
 
 def test_names_that_a_reader_takes_for_the_same_are_the_same():
-    assert rules.folded(rules.name("ＡＤＡ  Straße")) == rules.folded(rules.name("ada strasse"))
-    assert rules.folded("a") != rules.folded("b")
+    assert rules.fold_name(rules.check_name("ＡＤＡ  Straße")) == rules.fold_name(rules.check_name("ada strasse"))
+    assert rules.fold_name("a") != rules.fold_name("b")
 
 
 def test_html_in_a_name_is_text_like_any_other():
-    assert rules.name("<b>Ada</b>") == "<b>Ada</b>"
+    assert rules.check_name("<b>Ada</b>") == "<b>Ada</b>"
 
 
 @given(st.datetimes(datetime(2001, 1, 1), datetime(2099, 1, 1), timezones=st.just(UTC)))
 def test_times_are_written_in_their_order_and_read_back(at):
-    assert rules.moment(rules.written(at)) == at
-    assert rules.written(at) < rules.written(at + timedelta(microseconds=1))
+    assert rules.parse_time(rules.format_time(at)) == at
+    assert rules.format_time(at) < rules.format_time(at + timedelta(microseconds=1))
 
 
 def test_a_deadline_without_an_offset_is_of_the_boards_time_zone():
-    assert rules.deadline("2026-12-18T23:59:00", "Europe/Berlin") == datetime(2026, 12, 18, 22, 59, tzinfo=UTC)
-    assert rules.deadline("2026-12-18T23:59:00-05:00", "Europe/Berlin") == datetime(2026, 12, 19, 4, 59, tzinfo=UTC)
+    assert rules.check_deadline("2026-12-18T23:59:00", "Europe/Berlin") == datetime(2026, 12, 18, 22, 59, tzinfo=UTC)
+    with_offset = rules.check_deadline("2026-12-18T23:59:00-05:00", "Europe/Berlin")
+    assert with_offset == datetime(2026, 12, 19, 4, 59, tzinfo=UTC)
     for wrong in ("tomorrow", "", "1026-12-18T23:59", "9999-12-31T23:59:59-12:00", 5, None):
-        with pytest.raises(Refused, match="deadline"):
-            rules.deadline(wrong, "UTC")
+        with pytest.raises(RequestRefused, match="deadline"):
+            rules.check_deadline(wrong, "UTC")
 
 
 @pytest.mark.parametrize(
@@ -64,27 +65,28 @@ def test_a_deadline_without_an_offset_is_of_the_boards_time_zone():
     ],
 )  # fmt: skip
 def test_settings_that_make_no_sense_are_refused(changes):
-    with pytest.raises(Refused):
-        rules.settings(make_settings(), changes)
+    with pytest.raises(RequestRefused):
+        rules.check_settings(make_settings(), changes)
 
 
 def test_a_board_needs_all_of_its_settings():
-    with pytest.raises(Refused, match="code is not set"):
-        rules.settings(None, {"name": "x", "deadline": "2026-12-18T23:59", "per_day": 1, "time_zone": "UTC"})
+    with pytest.raises(RequestRefused, match="code is not set"):
+        rules.check_settings(None, {"name": "x", "deadline": "2026-12-18T23:59", "per_day": 1, "time_zone": "UTC"})
 
 
 def test_a_day_ends_at_midnight_there_also_when_the_clock_is_put_back():
-    start, end = rules.day(make_settings(time_zone="Europe/Berlin"), datetime(2026, 10, 25, 12, tzinfo=UTC))
+    start, end = rules.day_around(make_settings(time_zone="Europe/Berlin"), datetime(2026, 10, 25, 12, tzinfo=UTC))
     assert end - start == timedelta(hours=25) and start == datetime(2026, 10, 24, 22, tzinfo=UTC)
 
 
 def test_the_private_part_is_seen_from_the_deadline_on():
     board = make_settings(deadline=NOON)
-    assert rules.part(board, NOON - timedelta(microseconds=1)) == "public" and rules.part(board, NOON) == "private"
-    rules.may_enter(board, NOON - timedelta(microseconds=1), 4)
+    assert rules.part_at(board, NOON - timedelta(microseconds=1)) == "public"
+    assert rules.part_at(board, NOON) == "private"
+    rules.require_open(board, NOON - timedelta(microseconds=1), 4)
     for at, today, status in ((NOON, 0, 403), (NOON - timedelta(seconds=1), 5, 429)):
-        with pytest.raises(Refused) as refused:
-            rules.may_enter(board, at, today)
+        with pytest.raises(RequestRefused) as refused:
+            rules.require_open(board, at, today)
         assert refused.value.status == status
 
 
@@ -93,11 +95,11 @@ def test_which_entry_counts(withdrawn, chosen):
     entries = [SimpleNamespace(id=n, withdrawn=each) for n, each in enumerate(withdrawn, 1)]
     left = [entry.id for entry in entries if entry.withdrawn is None]
     expected = chosen if chosen in left else max(left, default=None)
-    assert rules.counting(entries, chosen) == expected
+    assert rules.counting_entry(entries, chosen) == expected
 
 
 def test_evidence_is_two_numbers_or_none():
-    assert rules.evidence("4", b"12") == {"ranks": 4, "seconds": 12.0} and rules.evidence("", b"") is None
+    assert rules.parse_evidence("4", b"12") == {"ranks": 4, "seconds": 12.0} and rules.parse_evidence("", b"") is None
     for ranks, seconds in (
         ("4", ""),
         ("", "1"),
@@ -107,8 +109,8 @@ def test_evidence_is_two_numbers_or_none():
         ("4", "1e8"),
         (b"\xff", "1"),
     ):
-        with pytest.raises(Refused, match="are two numbers"):
-            rules.evidence(ranks, seconds)
+        with pytest.raises(RequestRefused, match="must be two numbers"):
+            rules.parse_evidence(ranks, seconds)
 
 
 def test_a_notebook_is_one_of_format_4_with_code():
@@ -118,14 +120,14 @@ def test_a_notebook_is_one_of_format_4_with_code():
         '{"nbformat": 4, "cells": {"a": 1}}', '{"nbformat": 4, "cells": [{"cell_type": "code", "source": 5}]}',
         '{"nbformat": 4, "cells": [' * 9000,
     ):  # fmt: skip
-        with pytest.raises(Refused, match="the notebook is none, or has no code"):
-            rules.entry(**make_files(notebook=wrong.encode("utf-8", "surrogatepass")))
-    assert rules.entry(**make_files(notebook=b"\xef\xbb\xbf" + NOTEBOOK.encode()))
+        with pytest.raises(RequestRefused, match="the notebook is not a Jupyter notebook, or has no code"):
+            rules.check_entry(**make_files(notebook=wrong.encode("utf-8", "surrogatepass")))
+    assert rules.check_entry(**make_files(notebook=b"\xef\xbb\xbf" + NOTEBOOK.encode()))
 
 
 def test_two_contents_have_two_digests():
     first = make_files()
     others = [first | {"notebook": NOTEBOOK.encode() + b" "}, first | {"random": first["disjoint"]}, make_files(),
               first | {"evidence": {"ranks": 1, "seconds": 1.0}}]  # fmt: skip
-    assert rules.entry(**first).digest == rules.entry(**first).digest
-    assert len({rules.entry(**each).digest for each in [first, *others]}) == 5
+    assert rules.check_entry(**first).digest == rules.check_entry(**first).digest
+    assert len({rules.check_entry(**each).digest for each in [first, *others]}) == 5

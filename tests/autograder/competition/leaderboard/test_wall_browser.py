@@ -9,7 +9,7 @@ import time
 import pytest
 import uvicorn
 
-from autograder.competition.leaderboard import pages
+from autograder.competition.leaderboard.web import wall
 from autograder.testing import browser
 from autograder.testing.board import CODE, BoardWithGroups, make_patchy_entry
 
@@ -85,7 +85,7 @@ def board(tmp_path_factory):
     board = BoardWithGroups(tmp_path_factory.mktemp("board"), names)
     for n in range(1, 13):
         evidence = {"ranks": 2**n, "seconds": 1000 / n} if n % 2 else None
-        board.store.accept(n, "k", make_patchy_entry(1, (0.05, 0.4), evidence))
+        board.store.entries.accept(n, "k", make_patchy_entry(1, (0.05, 0.4), evidence))
     board.score()
     board.verify(*["verified"] * 9, "refused")
     return board
@@ -99,7 +99,7 @@ def server(board):
 
 def test_the_wall_is_another_one_at_once_without_being_loaded_again(chromium, tmp_path):
     board = BoardWithGroups(tmp_path, ["Early", "Late"])
-    board.store.accept(1, "k", make_patchy_entry(1, (0.05, 0.5)))
+    board.store.entries.accept(1, "k", make_patchy_entry(1, (0.05, 0.5)))
     board.score()
     board.verify("verified")
     with served(board) as server, page_of(chromium, server) as page:
@@ -110,7 +110,7 @@ def test_the_wall_is_another_one_at_once_without_being_loaded_again(chromium, tm
         rows = page.locator(".panel.disjoint tr.row")
         assert rows.count() == 1 and page.locator("#news").inner_text() == ""
         page.locator("#choose-group").focus()
-        board.store.accept(2, "k", make_patchy_entry(2, (0.05, 0.2)))
+        board.store.entries.accept(2, "k", make_patchy_entry(2, (0.05, 0.2)))
         board.score()
         page.wait_for_function("() => document.querySelectorAll('.panel.disjoint tr.row').length === 2")
         board.verify("verified")
@@ -122,8 +122,8 @@ def test_the_wall_is_another_one_at_once_without_being_loaded_again(chromium, tm
 
         server.stop()
         page.wait_for_selector("#live.lost >> text=Connection lost")
-        board.store.change({"name": "Another name"})
-        board.store.withdraw(2, "a copy")
+        board.store.settings.change({"name": "Another name"})
+        board.store.entries.withdraw(2, "a copy")
         server.start()
         page.wait_for_selector("#live:not(.lost) >> text=Live")
         page.wait_for_function("() => document.querySelectorAll('.panel.disjoint tr.row').length === 1")
@@ -135,7 +135,7 @@ def test_ten_groups_can_be_read_from_the_back_of_the_room(chromium, server):
         with page_of(chromium, server, width, height) as page:
             page.goto(server.url)
             rows = page.locator(".panel.disjoint tr.row")
-            assert rows.count() == pages.ROWS and rows.last.bounding_box()["y"] + 20 < 0.7 * height
+            assert rows.count() == wall.ROWS and rows.last.bounding_box()["y"] + 20 < 0.7 * height
             size = "e => parseFloat(getComputedStyle(e).fontSize)"
             assert rows.first.locator(".overall").evaluate(size) >= 0.021 * height
             assert rows.first.locator("th a").evaluate(size) >= 0.017 * height
@@ -181,7 +181,7 @@ def test_everything_is_reached_by_keyboard_and_the_focus_is_seen(chromium, serve
             seen.append(focus[0])
             assert focus[1] != "none" and focus[2] >= 2, focus
         assert {"choose-group", "choose-show", "tour", "on-random", "on-disjoint"} <= set(seen)
-        assert sum(each.startswith("to-") for each in seen) == 2 * pages.ROWS
+        assert sum(each.startswith("to-") for each in seen) == 2 * wall.ROWS
         link = page.locator(".panel.random tr.row:not(.chosen) th a").first
         name = link.inner_text()
         link.focus()
@@ -197,7 +197,7 @@ def test_a_reader_that_does_not_see_finds_tables_landmarks_and_names(chromium, s
             tree = page.locator("body").aria_snapshot()
             for words in ("- banner:", "- main:", '- navigation "Pages"', '- table "Disjoint split"', "columnheader"):
                 assert words in tree, (width, words)
-            assert tree.count("- rowheader") >= 2 * pages.ROWS
+            assert tree.count("- rowheader") >= 2 * wall.ROWS
             assert re.search(r'rowheader "Rank Zero"', tree) and 'img "Ground truth: 10,249 pixels have a class' in tree
             assert 'img "The disjoint split, 11 groups: the best accuracy is' in tree
 
@@ -237,19 +237,19 @@ def test_a_group_joins_hands_in_and_chooses_without_any_script(chromium, server,
         page.fill("[name=code]", CODE)
         page.click("main button >> text=Join")
         assert page.locator(".token").inner_text()
-        page.click("text=On to your group’s page")
+        page.click("text=Go to your group’s page")
         for _ in range(2):
             for name, path in paths.items():
                 page.set_input_files(f"[name={name}]", path)
             page.click("main button >> text='Hand in'")
-            page.wait_for_selector("text=is in and on disk")
+            page.wait_for_selector("text=has been received and is on disk")
         page.click("text=Let it count")
         assert (
             "counts now" in page.locator(".done").inner_text()
             and "as you chose" in page.locator("tr.counts").inner_text()
         )
         page.goto(server.url)
-        assert page.locator("tr.row").count() == 2 * pages.ROWS and not page.locator("#live").is_visible()
+        assert page.locator("tr.row").count() == 2 * wall.ROWS and not page.locator("#live").is_visible()
         page.locator("#choose-group").select_option("Group 4")
         page.click("#choose-show")
         assert page.locator("#focus h2").inner_text() == "Group 4" and not page.said
@@ -274,7 +274,8 @@ def test_the_instructor_works_by_forms(chromium, server, board):
         page.click("main button >> text=Log in")
         page.fill("[name=per_day]", "7")
         page.click("text=Change the settings")
-        assert "The settings are changed" in page.locator(".done").inner_text() and board.store.settings().per_day == 7
+        assert "The settings have been changed" in page.locator(".done").inner_text()
+        assert board.store.settings.read().per_day == 7
         row = page.locator("tr", has_text="Group 12").first
         row.locator("summary").click()
         row.locator("[name=reason]").fill("a copy of another")

@@ -1,10 +1,14 @@
-"""Many hand in at once and the server is killed meanwhile: nothing is lost, doubled, or too much."""
+"""The bench of the board, small: a server is killed while many groups hand in, and no entry is lost or doubled."""
+
+import pytest
 
 from autograder.bench import board
 
+pytestmark = pytest.mark.long
 
-def held(row):
-    """Whether a small crowd got what it was promised."""
+
+def assert_promises_are_kept(row):
+    """Check that a small crowd got what the board promised."""
     assert row["accepted"] == row["groups"] * board.PER_DAY, row
     assert row["refused"] == row["groups"], row  # each group sent one more than it may
     assert not any(row[name] for name in ("lost", "doubled", "overruns", "behind", "left")), row
@@ -15,8 +19,8 @@ SMALL = {"groups": 30, "watchers": 10, "seconds": 5, "kills": 1, "browser": Fals
 
 
 def test_on_sqlite_a_server_killed_among_concurrent_posts_loses_none_doubles_none_and_keeps_limits():
-    held(board.crowd("SQLite", **SMALL))
+    assert_promises_are_kept(board.crowd("SQLite", **SMALL))
 
 
 def test_on_postgresql_a_server_killed_among_concurrent_posts_loses_none_doubles_none_and_keeps_limits(postgres):
-    held(board.crowd("PostgreSQL", postgres, **SMALL))
+    assert_promises_are_kept(board.crowd("PostgreSQL", postgres, **SMALL))
