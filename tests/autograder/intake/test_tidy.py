@@ -98,6 +98,15 @@ def test_a_task_that_became_a_text_cell_is_code_again(mini):
     assert next(c for c in notebook.cells if source.is_task(c)).cell_type == "code" and len(remarks) == 1
 
 
+@pytest.mark.parametrize("metadata", [7, {}, {"remarks": "text"}, {"remarks": [1, "It is odd."]}])
+def test_remarks_in_the_metadata_are_kept_and_odd_ones_of_a_student_break_nothing(mini, metadata):
+    hand_in = mini.hand_in()
+    hand_in.metadata["course"] = metadata
+    notebook, remarks = mini.graded(hand_in)
+    kept = ["1", "It is odd."] if metadata == {"remarks": [1, "It is odd."]} else []
+    assert remarks == [] and notebook.metadata.course.remarks == kept
+
+
 @given(st.data())
 def test_any_mixture_of_cells_gives_each_graded_cell_once_with_its_check_after_it(mini, whole, data):
     cells = data.draw(st.lists(st.sampled_from(range(len(mini.release.cells))), max_size=14))

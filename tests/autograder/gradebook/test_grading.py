@@ -1,4 +1,4 @@
-"""A folder of hand-ins becomes a gradebook, feedback pages and a CSV; a broken hand-in costs nobody else a grade."""
+"""A folder of hand-ins becomes a gradebook, feedback pages and a CSV; a broken hand-in costs no other its grade."""
 
 import os
 import shutil
@@ -51,7 +51,7 @@ def graded(mini, tmp_path_factory):
     patch.undo()
 
 
-def test_the_csv_is_as_expected_by_hand(graded):
+def test_the_csv_has_the_points_that_were_added_up_by_hand(graded):
     _, class_, status, rows, _ = graded
     expected = {
         "full": 5, "part": 3, "hidden": 3, "untouched": 0, "syntax": 3, "text": 0, "nothing": 0, "cut": 5, "deleted": 5,
@@ -76,20 +76,20 @@ def test_the_csv_is_as_expected_by_hand(graded):
         ("link", "is a link to another file"),
     ],
 )
-def test_what_was_odd_is_said_in_the_report_and_on_the_students_page(graded, student, words):
+def test_whatever_was_odd_is_named_in_the_report_and_on_the_students_page(graded, student, words):
     _, class_, _, rows, _ = graded
     assert any(words in remark for remark in rows[student]["remarks"]), rows[student]
     page = (class_ / "feedback" / student / LAB / f"{LAB}.html").read_text()
     assert words.split("'")[0] in page
 
 
-def test_what_belongs_to_no_lab_is_said(graded):
+def test_files_that_belong_to_no_lab_are_named(graded):
     strays = graded[4]
     assert any("99-unknown: belongs to no lab" in line for line in strays)
     assert any("stray.txt" in line for line in strays)
 
 
-def test_a_feedback_page_has_points_and_hints_together_no_hidden_test_and_needs_no_network(graded):
+def test_a_feedback_page_has_points_and_hints_but_no_hidden_test_and_needs_no_network(graded):
     _, class_, *_ = graded
     page = (class_ / "feedback" / "hidden" / LAB / f"{LAB}.html").read_text()
     assert "3 of 7 points" in page and "arrays too: got" in page
@@ -97,7 +97,7 @@ def test_a_feedback_page_has_points_and_hints_together_no_hidden_test_and_needs_
     assert "http" not in page.replace("http-equiv", "") and "<script" not in page and "//" not in page
 
 
-def test_what_a_student_wrote_is_shown_and_never_markup(graded):
+def test_whatever_a_student_wrote_is_text_on_the_page_and_never_markup(graded):
     _, class_, *_ = graded
     page = (class_ / "feedback" / "full" / LAB / f"{LAB}.html").read_text()
     assert "Because &lt;b&gt;1&lt;/b&gt; &amp; 2." in page and "2 of them still to be graded by hand" in page
@@ -120,7 +120,7 @@ def test_hand_ins_are_not_changed_and_grading_again_gives_the_same(graded):
 
 
 def test_nbgraders_own_commands_grade_the_same_in_the_class(graded):
-    """What formgrader's buttons call."""
+    """These commands are what formgrader's buttons run."""
     _, class_, *_ = graded
     environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     for step in ("autograde", "generate_feedback"):
@@ -133,7 +133,7 @@ def test_nbgraders_own_commands_grade_the_same_in_the_class(graded):
     assert "3 of 7 points" in (class_ / "feedback" / "hidden" / LAB / f"{LAB}.html").read_text()
 
 
-def test_hand_ins_that_nbgrader_collected_are_graded_where_they_lie(mini, mini_solutions, tmp_path):
+def test_hand_ins_that_nbgrader_collected_are_graded_in_place(mini, mini_solutions, tmp_path):
     class_ = tmp_path / "class"
     put(class_ / "submitted", "ann", mini.hand_in())
     put(class_ / "submitted", "bob", b"oops")
@@ -147,11 +147,11 @@ def test_hand_ins_that_nbgrader_collected_are_graded_where_they_lie(mini, mini_s
         assert [path.read_bytes() for path in (class_ / "tries" / "bob" / LAB).iterdir()] == [b"oops"], "it is kept"
     put(class_ / "submitted", "bob", mini.hand_in())
     run(class_ / "submitted", class_)
-    assert read_scores(class_) == {"ann": 5, "bob": 5}, "a newly collected try takes the place of the one before"
+    assert read_scores(class_) == {"ann": 5, "bob": 5}, "a newly collected try replaces the earlier one"
     assert len(list((class_ / "tries" / "bob" / LAB).iterdir())) == 2
 
 
-def test_the_time_of_a_hand_in_is_kept_and_nonsense_in_its_place_is_said(mini, mini_solutions, tmp_path):
+def test_the_time_of_a_hand_in_is_kept_and_one_that_cannot_be_read_is_named(mini, mini_solutions, tmp_path):
     hand_ins, class_ = tmp_path / "hand-ins", tmp_path / "class"
     for student, stamp in [("ann", "2026-03-01 10:00:00 UTC"), ("bob", "yesterday"), ("eve", "")]:
         (put(hand_ins, student, mini.hand_in()).parent / "timestamp.txt").write_text(stamp)
@@ -196,7 +196,7 @@ def test_files_that_students_sent_are_collected_by_nbgrader_in_the_class_and_gra
         assert book.find_submission(LAB, "ann").timestamp is not None
 
 
-def test_a_lab_that_changed_is_brought_up_to_date_in_the_class(mini, mini_solutions, tmp_path, monkeypatch):
+def test_a_lab_that_changed_is_updated_in_the_class(mini, mini_solutions, tmp_path, monkeypatch):
     room = classroom.Classroom(tmp_path / "class")
     room.release(LAB)
     assert room.notes == []
@@ -212,7 +212,7 @@ def test_a_lab_that_changed_is_brought_up_to_date_in_the_class(mini, mini_soluti
 
 
 @pytest.mark.parametrize("content", [None, "empty"])
-def test_a_folder_without_hand_ins_is_one_clear_sentence(tmp_path, content):
+def test_a_folder_without_hand_ins_is_a_problem_that_says_what_it_should_hold(tmp_path, content):
     folder = tmp_path / "hand-ins"
     if content:
         folder.mkdir()

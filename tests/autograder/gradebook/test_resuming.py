@@ -1,4 +1,4 @@
-"""A class at speed: what is finished is kept whatever ends a run, on one machine or a cluster, in any gradebook."""
+"""Whatever ends a run, finished grades are kept: on one machine or a cluster, in any gradebook."""
 
 import json
 import os
@@ -32,12 +32,13 @@ sys.exit(main(sys.argv[1:]))
 
 @pytest.fixture
 def class_(tmp_path, mini_solutions):
+    """The folder of a class that is not there yet."""
     return tmp_path / "class"
 
 
 @pytest.fixture
 def hand_ins(mini, tmp_path):
-    """Six hand-ins, and what each deserves."""
+    """A folder of six hand-ins, and the points that each student deserves."""
     deserved = {}
     for number in range(3):
         put(tmp_path / "hand-ins", f"right-{number}", mini.hand_in())
@@ -46,8 +47,8 @@ def hand_ins(mini, tmp_path):
     return tmp_path / "hand-ins", deserved
 
 
-def command(*arguments, **settings):
-    """`course grade` as a process whose output can be read line by line."""
+def start_command(*arguments, **settings):
+    """Start `course grade` as a process whose output can be read line by line."""
     return subprocess.Popen(
         [sys.executable, "-c", COMMAND, "grade", *map(str, arguments)],
         stdout=subprocess.PIPE,
@@ -58,65 +59,69 @@ def command(*arguments, **settings):
     )
 
 
-def below(process):
+def list_children(process):
+    """Return all processes below this one."""
     return psutil.Process(process.pid).children(recursive=True)
 
 
-def is_gone(processes):
-    """Whether all have ended, a moment later."""
+def are_gone(processes):
+    """Whether all of them have ended, a moment later."""
     return not psutil.wait_procs(processes, timeout=10)[1]
 
 
-def records(class_):
+def read_times(class_):
+    """Return the path of each record -> the time at which it was written."""
     return {path: path.stat().st_mtime_ns for path in class_.glob("examined/*/*.json")}
 
 
-def test_a_run_that_is_killed_leaves_nothing_running_and_the_same_command_goes_on(hand_ins, class_):
+def test_a_killed_run_leaves_nothing_running_and_the_same_command_continues(hand_ins, class_):
     folder, deserved = hand_ins
     for _ in range(2):
-        process = command(folder, "--class", class_)
+        process = start_command(folder, "--class", class_)
         for line in process.stdout:
             if line.startswith("[") and "as before" not in line:
                 break
         time.sleep(0.3)  # the next are under way
-        started = below(process)
+        started = list_children(process)
         process.kill()
         process.wait()
-        assert started and is_gone(started)
-    kept = {path: time for path, time in records(class_).items() if json.loads(path.read_text())["graded"]}
+        assert started and are_gone(started)
+    kept = {path: time for path, time in read_times(class_).items() if json.loads(path.read_text())["graded"]}
     status, rows, _ = run(folder, class_)
     assert status == 0 and len(rows) == 6 and read_scores(class_) == deserved
-    assert len(kept) >= 2 and all(records(class_)[path] == time for path, time in kept.items()), "run twice"
+    assert len(kept) >= 2 and all(read_times(class_)[path] == time for path, time in kept.items()), (
+        "none is examined twice"
+    )
     assert {row["score"] for row in rows.values()} == {3, 5}
     assert list(ControlGroup.find_abandoned()) == []
 
 
 def test_an_interrupt_is_one_sentence_and_leaves_nothing_running(hand_ins, class_):
-    process = command(hand_ins[0], "--class", class_)
+    process = start_command(hand_ins[0], "--class", class_)
     next(line for line in process.stdout if line.startswith("[1/6]"))
-    started = below(process)
+    started = list_children(process)
     process.send_signal(signal.SIGINT)
-    said = process.stdout.read()
-    assert process.wait() != 0 and "run the same command again to continue" in said and "Traceback" not in said
-    assert is_gone(started)
+    output = process.stdout.read()
+    assert process.wait() != 0 and "run the same command again to continue" in output and "Traceback" not in output
+    assert are_gone(started)
 
 
-def test_only_what_is_new_is_examined_and_again_examines_all(hand_ins, class_, mini, monkeypatch):
+def test_only_new_hand_ins_are_examined_and_again_examines_all(hand_ins, class_, mini, monkeypatch):
     folder, deserved = hand_ins
     run(folder, class_)
-    first = records(class_)
+    first = read_times(class_)
     put(folder, "wrong-1", mini.hand_in())
     put(folder, "late", mini.hand_in())
     status, rows, _ = run(folder, class_)
     assert status == 0 and read_scores(class_) == deserved | {"wrong-1": 5, "late": 5}
-    changed = {path.stem for path, time in records(class_).items() if first.get(path) != time}
+    changed = {path.stem for path, time in read_times(class_).items() if first.get(path) != time}
     assert changed == {"wrong-1", "late"} and rows["right-0"]["score"] == 5
-    second = records(class_)
+    second = read_times(class_)
     assert run(folder, class_, again=True)[0] == 0
-    assert all(second[path] != time for path, time in records(class_).items())
+    assert all(second[path] != time for path, time in read_times(class_).items())
 
 
-def test_a_new_form_of_the_lab_is_graded_anew_and_a_lost_gradebook_is_filled_again(
+def test_a_changed_lab_is_graded_again_and_a_lost_gradebook_is_filled_from_the_records(
     hand_ins, class_, tmp_path, monkeypatch
 ):
     folder, deserved = hand_ins
@@ -134,8 +139,8 @@ def test_a_new_form_of_the_lab_is_graded_anew_and_a_lost_gradebook_is_filled_aga
     assert read_scores(class_) == {student: points + 1 for student, points in deserved.items()}
 
 
-def test_a_check_that_takes_its_process_with_it_costs_itself_and_no_other_check_or_hand_in(mini):
-    """The grader's own process: a check that takes all memory, a defect of ours."""
+def test_a_check_that_ends_its_process_costs_no_other_check_or_hand_in_its_points(mini):
+    """It may take all memory, or meet a defect of the grader."""
     notebook, _ = mini.graded(mini.hand_in())
     check = next(cell for cell in notebook.cells if cell.id == "add-check")
     check.source = "import os\nos._exit(7)"
@@ -147,13 +152,13 @@ def test_a_check_that_takes_its_process_with_it_costs_itself_and_no_other_check_
     assert after["remarks"] == [] and after["cells"]["add-check"] == [] and after["peak_memory"] > 0
 
 
-def test_a_gradebook_that_another_program_has_locked_is_waited_for(hand_ins, class_):
+def test_grading_waits_for_a_gradebook_that_another_program_has_locked(hand_ins, class_):
     folder, deserved = hand_ins
     room = classroom.Classroom(class_)
     room.release(LAB)
     locked = sqlite3.connect(class_ / "gradebook.db", isolation_level=None, check_same_thread=False)
     locked.execute("begin exclusive")
-    process = command(folder, "--class", class_)
+    process = start_command(folder, "--class", class_)
     time.sleep(12)
     locked.execute("commit")
     locked.close()
@@ -161,7 +166,7 @@ def test_a_gradebook_that_another_program_has_locked_is_waited_for(hand_ins, cla
     assert read_scores(class_) == deserved
 
 
-def test_without_bubblewrap_grading_refuses_and_unsafe_is_said_of_each_grade(mini, tmp_path, class_, monkeypatch):
+def test_without_bubblewrap_nothing_is_graded_unless_unsafe_and_each_grade_says_so(mini, tmp_path, class_, monkeypatch):
     put(tmp_path / "hand-ins", "ann", mini.hand_in())
     monkeypatch.setattr(sandbox.shutil, "which", lambda program: None)
     sandbox.why_unavailable.cache_clear()
@@ -178,24 +183,24 @@ def test_a_class_is_graded_on_the_engines_of_a_cluster_by_its_profile(hand_ins, 
     folder, deserved = hand_ins
     settings = {"env": os.environ | {"IPYTHONDIR": str(tmp_path / "ipython")}}
     ipcluster = [sys.executable, "-m", "ipyparallel.cluster"]
-    nobody = command(folder, "--class", class_, "--profile", "nightly", **settings)
-    assert "ipcluster start" in nobody.communicate()[0] and nobody.returncode != 0
+    too_early = start_command(folder, "--class", class_, "--profile", "nightly", **settings)
+    assert "ipcluster start" in too_early.communicate()[0] and too_early.returncode != 0
     cluster = subprocess.Popen(
         [*ipcluster, "start", "--profile=nightly", "--n=2"],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, **settings,
     )  # fmt: skip
     try:
-        process = command(folder, "--class", class_, "--profile", "nightly", **settings)
-        said = process.communicate(timeout=120)[0]
-        assert process.returncode == 0, said
+        process = start_command(folder, "--class", class_, "--profile", "nightly", **settings)
+        output = process.communicate(timeout=120)[0]
+        assert process.returncode == 0, output
         assert read_scores(class_) == deserved
     finally:
-        started = below(cluster)
+        started = list_children(cluster)
         cluster.send_signal(signal.SIGINT)
-        assert is_gone([cluster, *started])
+        assert are_gone([cluster, *started])
 
 
-def test_grades_are_kept_in_postgresql_where_the_class_says_so(hand_ins, class_, postgres):
+def test_grades_are_kept_in_postgresql_if_the_class_says_so(hand_ins, class_, postgres):
     folder, deserved = hand_ins
     class_.mkdir()
     (class_ / "nbgrader_config.py").write_text(f"{classroom.CONFIG}c.CourseDirectory.db_url = {postgres!r}\n")
@@ -203,5 +208,5 @@ def test_grades_are_kept_in_postgresql_where_the_class_says_so(hand_ins, class_,
     assert not (class_ / "gradebook.db").exists()
     with classroom.Classroom(class_).gradebook() as book:
         assert book.find_submission(LAB, "right-0").score == 5
-    again = records(class_)
-    assert run(folder, class_)[0] == 0 and records(class_) == again
+    again = read_times(class_)
+    assert run(folder, class_)[0] == 0 and read_times(class_) == again
