@@ -1,8 +1,8 @@
-"""The competition's leaderboard: groups hand in maps and notebooks, and all see who is how far.
+"""The competition's leaderboard: groups hand in maps and notebooks, and everybody sees the ranking.
 
-`rules` says what may be done and seen, and touches nothing. `store` keeps everything in one database and is the only
-one that writes there, `audit` chains what was done so that a change of the past shows. `api` answers requests and never
-scores; `worker`, in processes of its own, scores, ranks and verifies, and never answers. `views`, `pictures` and
-`pages` show what is in the store; `hub` lets people in whom a JupyterHub knows. `app` makes one application of these,
-with what every request and every error passes. `course board` starts it all.
+`rules` says what is allowed and visible, and touches nothing. `store` keeps everything in one database and is the only
+room that writes to it; `audit` checks its log. `worker`, in processes of its own, scores, ranks and verifies. `web`
+answers requests, by the JSON API and by pages, and never scores. `server` runs the web application and the workers,
+`folder` prepares a board's folder, `backup` copies a board, `grades` puts the standing into a class. The command
+`course board` calls these.
 """

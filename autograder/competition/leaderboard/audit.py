@@ -1,9 +1,9 @@
-"""The log of a board: each line holds a hash of itself and of the line before, so a change of the past shows.
+"""Checks the log of a board: each line holds a hash of itself and of the line before, so a change of the past shows.
 
-`faults` reads the chain, and then does again what it says: what the board has of groups, entries, choices and
-withdrawals must come out. Lines cut off at the end leave a chain that is whole; so each group gets the hash of its
-entry's line as a receipt, backups and the server print the last one, and `faults` wants those that it is given to be
-there. Who can write the database can write another chain, but not one that has those hashes.
+`find_faults` reads the chain and then replays it: the groups, entries, choices and withdrawals that the log describes
+must be those of the board. Cutting lines off at the end leaves an intact chain; therefore each group gets the hash of
+its entry's line as a receipt, backups and the server print the last hash, and `find_faults` requires the hashes that
+it is given. Whoever can write to the database can write another chain, but not one with those hashes. Reads only.
 """
 
 import hashlib
@@ -11,33 +11,33 @@ import json
 
 from autograder.competition.leaderboard import rules
 
-START = "0" * 64  # before the first line
+START = "0" * 64  # the hash before the first line
 
 
-def hashed(before, n, time, actor, action, detail):
-    """The hash of a line that comes after the one with the hash `before`; hexadecimal."""
-    return hashlib.sha256(rules.canonical([before, n, time, actor, action, detail]).encode()).hexdigest()
+def hash_line(before, n, time, actor, action, detail):
+    """The hash of a line that follows the line with the hash `before`; hexadecimal."""
+    return hashlib.sha256(rules.canonical_json([before, n, time, actor, action, detail]).encode()).hexdigest()
 
 
-def faults(store, receipts=()):
-    """Sentences on what in the log, or in the board beside it, is not as it was; none where all is.
+def find_faults(log, receipts=()):
+    """Sentences on what was changed in the log, or in the board afterwards; [] if nothing was.
 
-    receipts: hashes that must be in the log.
+    log: the store's. receipts: hashes that must be in it.
     """
-    lines = store.lines()
-    found = broken(lines)
+    lines = log.lines()
+    faults = find_broken_line(lines)
     missing = set(receipts) - {line.hash for line in lines}
-    found += [f"no line has the hash {each}: lines were cut off, or all written anew." for each in sorted(missing)]
-    return found or differing(store, lines)
+    faults += [f"no line has the hash {each}: lines were cut off, or all were rewritten." for each in sorted(missing)]
+    return faults or _find_differences(lines, *log.read_audited())
 
 
-def broken(lines):
-    """A sentence on the first line that does not follow from the one before, in a list; [] where all do."""
+def find_broken_line(lines):
+    """[a sentence on the first line that does not follow from the one before]; [] if all do."""
     before = START
     for number, line in enumerate(lines, 1):
         if line.n != number:
             return [f"line {number} of the log is missing."]
-        if line.hash != hashed(before, line.n, line.time, line.actor, line.action, line.detail):
+        if line.hash != hash_line(before, line.n, line.time, line.actor, line.action, line.detail):
             return [
                 f"line {number} of the log ({line.time}, {line.actor}: {line.action}) was changed, or one before it."
             ]
@@ -45,14 +45,28 @@ def broken(lines):
     return []
 
 
-def differing(store, lines):
-    """Sentences on groups and entries that are not as the log says."""
+def _find_differences(lines, groups, entries):
+    """Sentences on groups and entries that are not as the log describes them. groups, entries: as they are now."""
+    faults = []
+    logged_groups, logged_entries = _replay(lines)
+    for what, logged, present in (("group", logged_groups, groups), ("entry", logged_entries, entries)):
+        for number in sorted(logged.keys() | present.keys()):
+            if number not in present:
+                faults.append(f"{what} {number} is in the log but not on the board.")
+            elif number not in logged:
+                faults.append(f"{what} {number} is on the board but not in the log.")
+            else:
+                differing = [key for key in logged[number] if logged[number][key] != present[number][key]]
+                faults += [f"{what} {number}: its {key} is not as the log says." for key in differing]
+    return faults
+
+
+def _replay(lines):
+    """(groups, entries): number -> the properties that follow from the log."""
     groups, entries = {}, {}
     for line in lines:
-        detail, group = (
-            json.loads(line.detail),
-            int(line.actor.partition(" ")[2] or 0) if line.actor[:5] == "group" else 0,
-        )
+        detail = json.loads(line.detail)
+        group = int(line.actor.partition(" ")[2] or 0) if line.actor.startswith("group") else 0
         if line.action == "joined":
             groups[group] = {**detail, "chosen": None}
         elif line.action == "gave a new token":
@@ -66,15 +80,4 @@ def differing(store, lines):
             }  # fmt: skip
         elif line.action == "withdrew":
             entries[detail["entry"]]["withdrawn"] = detail["reason"]
-    has_groups, has_entries = store.as_logged()
-    found = []
-    for what, wanted, has in (("group", groups, has_groups), ("entry", entries, has_entries)):
-        for number in sorted(wanted.keys() | has.keys()):
-            if number not in has:
-                found.append(f"{what} {number} is in the log and not on the board.")
-            elif number not in wanted:
-                found.append(f"{what} {number} is on the board and not in the log.")
-            else:
-                differs = [key for key in wanted[number] if wanted[number][key] != has[number][key]]
-                found += [f"{what} {number}: its {key} is not as the log says." for key in differs]
-    return found
+    return groups, entries

@@ -1,8 +1,8 @@
-"""Alembic's way to the tables: on the connection that `store.migrate` gives."""
+"""Runs the migrations on the connection that `Database.migrate` passes."""
 
 from alembic import context
 
-from autograder.competition.leaderboard.store import metadata
+from autograder.competition.leaderboard.store.tables import metadata
 
 context.configure(connection=context.config.attributes["connection"], target_metadata=metadata)
 with context.begin_transaction():

@@ -1,9 +1,9 @@
-// Makes the wall live: hears from the server that the standing is another one, has htmx fetch it, says what is new.
-// Without it the wall is a page that one loads again.
+// Keeps the wall up to date: the server announces a new standing, htmx fetches it, and the news is announced.
+// Without this script the wall is a page to reload by hand.
 
-const SPREAD = 800; // ms: two hundred walls do not ask at the same moment
-const AGAIN = 3000; // ms until a connection that was refused is tried again
-const TURN = 12000; // ms for each group when all are shown in turn
+const SPREAD = 800; // ms over which two hundred walls spread their requests
+const AGAIN = 3000; // ms until a refused connection is tried again
+const TURN = 12000; // ms per group when all are shown in turn
 
 const board = () => document.getElementById("board");
 const still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -36,7 +36,7 @@ function refresh() {
 
 function listen() {
   const events = new EventSource(board().dataset.events);
-  let first = true; // the first event of a connection says how things are, later ones that they have changed
+  let first = true; // the first event of a connection has the present version, later ones announce a change
   events.addEventListener("open", () => { live(true); first = true; });
   events.addEventListener("standing", (event) => {
     if (!first || String(JSON.parse(event.data).version) !== board().dataset.version) refresh();
@@ -51,29 +51,29 @@ function listen() {
   addEventListener("pagehide", () => events.close());
 }
 
-// What is compared before and after: who is first on each split, where each row stands, which details are open.
-function look() {
-  const seen = { first: {}, tops: {}, text: {}, open: [] };
-  for (const panel of document.querySelectorAll("[data-first]")) seen.first[panel.dataset.split] = panel.dataset.first;
+// What is compared before and after a change: the leaders of each split, each row's place and text, open details.
+function readState() {
+  const state = { first: {}, tops: {}, text: {}, open: [] };
+  for (const panel of document.querySelectorAll("[data-first]")) state.first[panel.dataset.split] = panel.dataset.first;
   for (const row of document.querySelectorAll("tr.row")) {
-    seen.tops[row.id] = row.getBoundingClientRect().top + scrollY;
-    seen.text[row.id] = row.textContent;
+    state.tops[row.id] = row.getBoundingClientRect().top + scrollY;
+    state.text[row.id] = row.textContent;
   }
-  for (const each of document.querySelectorAll("details[open]")) seen.open.push(each.id);
-  return seen;
+  for (const each of document.querySelectorAll("details[open]")) state.open.push(each.id);
+  return state;
 }
 
-function news(was, is) {
-  const said = [];
+function announce(was, is) {
+  const sentences = [];
   for (const [split, first] of Object.entries(is.first)) {
     const names = JSON.parse(first);
     if (first === was.first[split] || !names.length) continue;
-    if (names.length === 1) said.push(`${names[0]} is now first on the ${split} split.`);
+    if (names.length === 1) sentences.push(`${names[0]} is now first on the ${split} split.`);
     else if (names.length < 4) {
-      said.push(`${names.slice(0, -1).join(", ")} and ${names.at(-1)} now share the first rank on the ${split} split.`);
-    } else said.push(`${names.length} groups now share the first rank on the ${split} split.`);
+      sentences.push(`${names.slice(0, -1).join(", ")} and ${names.at(-1)} now share the first rank on the ${split} split.`);
+    } else sentences.push(`${names.length} groups now share the first rank on the ${split} split.`);
   }
-  if (said.length) say(said.join(" "));
+  if (sentences.length) say(sentences.join(" "));
 }
 
 function move(was, is) {
@@ -86,7 +86,7 @@ function move(was, is) {
   }
 }
 
-function left(seconds) {
+function formatDuration(seconds) {
   const parts = [[86400, "day"], [3600, "hour"], [60, "minute"], [1, "second"]];
   const from = Math.max(0, parts.findIndex(([size]) => seconds >= size));
   return parts.slice(from, from + 2).map(([size, name], i) => {
@@ -97,14 +97,14 @@ function left(seconds) {
 
 let clock = null;
 function tick() {
-  const shown = document.getElementById("left");
-  if (!shown) return;
-  if (!clock || clock.shown !== shown) clock = { shown, at: performance.now(), seconds: Number(shown.dataset.seconds) };
+  const element = document.getElementById("left");
+  if (!element) return;
+  if (!clock || clock.element !== element) clock = { element, at: performance.now(), seconds: Number(element.dataset.seconds) };
   const seconds = Math.floor(clock.seconds - (performance.now() - clock.at) / 1000);
   if (seconds <= 0) {
-    shown.removeAttribute("id");
+    element.removeAttribute("id");
     refresh();
-  } else shown.textContent = left(seconds);
+  } else element.textContent = formatDuration(seconds);
 }
 
 function turn() {
@@ -114,18 +114,18 @@ function turn() {
   const url = new URL(location.href);
   url.search = new URLSearchParams({ group: next });
   url.hash = "";
-  before = look();
+  before = readState();
   htmx.ajax("GET", url.href, { target: "#board", select: "#board", swap: "outerHTML" });
 }
 
 function tour(on) {
   clearInterval(touring);
   touring = on ? setInterval(turn, TURN) : 0;
-  show();
+  updateButton();
   if (on) turn();
 }
 
-function show() {
+function updateButton() {
   const button = document.getElementById("tour");
   if (!button) return;
   button.hidden = false;
@@ -138,16 +138,16 @@ document.addEventListener("click", (event) => {
 });
 
 addEventListener("DOMContentLoaded", () => {
-  document.body.addEventListener("htmx:beforeSwap", () => { before = look(); });
+  document.body.addEventListener("htmx:beforeSwap", () => { before = readState(); });
   document.body.addEventListener("htmx:afterSwap", () => {
     for (const id of before.open) document.getElementById(id)?.setAttribute("open", "");
-    const is = look();
-    news(before, is);
+    const is = readState();
+    announce(before, is);
     move(before, is);
-    show();
+    updateButton();
     tick();
   });
-  show();
+  updateButton();
   tick();
   setInterval(tick, 1000);
   listen();

@@ -1,0 +1,130 @@
+"""Connections to a board's database and transactions on it.
+
+The database is SQLite in a file (WAL mode, every commit on disk) or PostgreSQL. Writers run one after the other, in
+short transactions, whatever thread, process or machine they belong to: that is why limits hold under any number of
+concurrent requests, numbers have no gaps, and every change has its line in the log.
+"""
+
+import contextlib
+import hashlib
+import threading
+from pathlib import Path
+
+import sqlalchemy as sql
+from filelock import FileLock, Timeout
+
+from course.errors import Problem
+
+MIGRATIONS = Path(__file__).parent.parent / "migrations"
+PATIENCE = 30  # seconds that a writer waits for another one
+
+
+class Database:
+    """The database at `url`, in SQLAlchemy's notation. Raises Problem for a URL that is neither kind."""
+
+    def __init__(self, url):
+        try:
+            self.url = sql.make_url(url)
+            if self.url.get_backend_name() not in ("sqlite", "postgresql"):
+                raise ValueError
+            if self.url.drivername == "postgresql":
+                self.url = self.url.set(drivername="postgresql+psycopg")
+            self.is_sqlite = self.url.get_backend_name() == "sqlite"
+            options = {"connect_args": {"timeout": PATIENCE}} if self.is_sqlite else {"pool_pre_ping": True}
+            self.engine = sql.create_engine(self.url, **options)
+        except (sql.exc.ArgumentError, ValueError):
+            raise Problem(
+                "the database's URL cannot be used: write it as in sqlite:////path/board.sqlite or "
+                "postgresql://user@host/name."
+            ) from None
+        self._writer = threading.Lock()
+        if self.is_sqlite:
+            sql.event.listen(self.engine, "connect", _prepare_sqlite)
+            sql.event.listen(self.engine, "begin", _begin_sqlite)
+
+    def close(self):
+        """Close all connections."""
+        self.engine.dispose()
+
+    @contextlib.contextmanager
+    def reading(self):
+        """A connection that sees the database as it is at one moment."""
+        level = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
+        with self.engine.connect().execution_options(**level) as connection, connection.begin():
+            yield connection
+
+    @contextlib.contextmanager
+    def writing(self):
+        """A connection on which either everything is done or nothing. There is one writer at a time."""
+        with (
+            self._writer,  # SQLite polls while it waits; threads of one process queue here instead
+            self.engine.connect().execution_options(writes=True) as connection,
+            connection.begin(),
+        ):
+            _wait_for_other_writers(connection)
+            yield connection
+
+    @contextlib.contextmanager
+    def working_alone(self, role):
+        """Whether this process is now the only one with this `role`, among all that use the database.
+
+        It stays so until the block ends or the process dies, however it dies.
+        """
+        if self.is_sqlite:
+            # The operating system's lock, never a file that merely exists: it must not outlive kill -9.
+            lock = FileLock(f"{self.url.database}.{role}", blocking=False, fallback_to_soft=False)
+            try:
+                lock.acquire()
+            except Timeout:
+                yield False
+                return
+            try:
+                yield True
+            finally:
+                lock.release()
+            return
+        with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            connection.detach()  # closed when the block ends; if the process dies, the server frees the lock
+            is_alone = connection.scalar(sql.select(sql.func.pg_try_advisory_lock(_lock_number(role))))
+            yield is_alone
+            if is_alone:
+                connection.execute(sql.select(sql.func.pg_advisory_unlock(_lock_number(role))))
+
+    def migrate(self):
+        """Bring the tables to their present form."""
+        from alembic import command
+        from alembic.config import Config
+
+        config = Config()
+        config.set_main_option("script_location", str(MIGRATIONS))
+        with self.engine.connect().execution_options(writes=True) as connection, connection.begin():
+            _wait_for_other_writers(connection)
+            config.attributes["connection"] = connection
+            command.upgrade(config, "head")
+
+
+def next_number(connection, column):
+    """The number after the largest one in a column."""
+    return (connection.scalar(sql.select(sql.func.max(column))) or 0) + 1
+
+
+def _prepare_sqlite(connection, _):
+    connection.isolation_level = None  # SQLAlchemy's events say when a transaction begins
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection):
+    writes = connection.get_execution_options().get("writes")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _wait_for_other_writers(connection):
+    """Wait until no other process writes. In SQLite, BEGIN IMMEDIATE has already waited."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(sql.select(sql.func.pg_advisory_xact_lock(_lock_number("writing"))))
+
+
+def _lock_number(role):
+    """The number of an advisory lock in PostgreSQL."""
+    return sql.cast(int.from_bytes(hashlib.sha256(role.encode()).digest()[:4]), sql.BigInteger)

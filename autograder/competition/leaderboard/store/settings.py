@@ -1,0 +1,117 @@
+"""The one row of the board itself: its settings, the instructor's token, and the version that visitors see."""
+
+import dataclasses
+import hmac
+
+import sqlalchemy as sql
+
+from autograder.competition.leaderboard import rules
+from autograder.competition.leaderboard.rules import RequestRefused
+from autograder.competition.leaderboard.store import log
+from autograder.competition.leaderboard.store.tables import board
+from autograder.competition.leaderboard.store.tokens import hash_token, make_token
+
+PRIVATE_IS_OUT = "began to score the private part"  # a line of the log; after it the deadline cannot move to later
+SECRET = ("code", "frozen")  # not in the log's lines on settings: `frozen` has lines of its own
+
+
+def read_settings(connection):
+    """The Settings."""
+    row = connection.execute(sql.select(board)).one()
+    return rules.Settings(
+        row.name, row.code, rules.parse_time(row.deadline), row.per_day, row.time_zone, frozen=bool(row.frozen)
+    )
+
+
+def read_version(connection):
+    """(version, part) of what visitors see now. `version` increases whenever a page would look different."""
+    version = connection.scalar(sql.select(board.c.version))
+    return version, rules.part_at(read_settings(connection), rules.now())
+
+
+def increase_version(connection):
+    """Make every page that shows the standing fetch it again."""
+    connection.execute(board.update().values(version=board.c.version + 1))
+
+
+def has_private_scores(connection):
+    """Whether there has ever been a private score. Rescoring deletes scores, but the log keeps this line."""
+    return log.has_action(connection, PRIVATE_IS_OUT)
+
+
+class StoredSettings:
+    """Reads and changes the settings and the instructor's token."""
+
+    def __init__(self, database):
+        self.database = database
+
+    def create(self, settings):
+        """Make the board with these Settings unless the database has one.
+
+        Returns the instructor's token if this call made the board, otherwise None.
+        """
+        token = make_token()
+        values = _columns(settings) | {"instructor": hash_token(token), "version": 1, "id": 1, "frozen": 0}
+        with self.database.writing() as connection:
+            if connection.scalar(sql.select(board.c.id)) is not None:
+                return None
+            connection.execute(board.insert().values(values))
+            log.append(connection, "board", "opened", **_loggable(settings))
+        return token
+
+    def exist(self):
+        """Whether the database, whose tables must be there, has a board."""
+        with self.database.reading() as connection:
+            return connection.scalar(sql.select(board.c.id)) is not None
+
+    def read(self):
+        """The Settings."""
+        with self.database.reading() as connection:
+            return read_settings(connection)
+
+    def change(self, changes, actor="instructor"):
+        """Change some settings, given as a dict. Returns the new Settings. Raises RequestRefused."""
+        with self.database.writing() as connection:
+            before = read_settings(connection)
+            after = rules.check_settings(before, changes)
+            if after == before:
+                return after
+            if after.deadline > before.deadline and has_private_scores(connection):
+                raise RequestRefused(
+                    "the private results are out, so the deadline can no longer be moved to a later time.", 409
+                )
+            connection.execute(board.update().values(_columns(after)))
+            differing = [key for key, value in _columns(after).items() if value != _columns(before)[key]]
+            detail = {key: _loggable(after).get(key, "(not logged)") for key in differing}
+            log.append(connection, actor, "set", **detail)
+            increase_version(connection)
+            return after
+
+    def freeze(self, frozen):
+        """Stop accepting entries, or accept them again."""
+        with self.database.writing() as connection:
+            connection.execute(board.update().values(frozen=int(frozen)))
+            log.append(connection, "instructor", "frozen" if frozen else "opened again")
+            increase_version(connection)
+
+    def is_instructor(self, token):
+        """Whether the token is the instructor's."""
+        with self.database.reading() as connection:
+            return hmac.compare_digest(hash_token(token), connection.scalar(sql.select(board.c.instructor)))
+
+    def set_instructor_token(self, token):
+        """Make this the instructor's token, unless it already is."""
+        with self.database.writing() as connection:
+            if connection.scalar(sql.select(board.c.instructor)) != hash_token(token):
+                connection.execute(board.update().values(instructor=hash_token(token)))
+                log.append(connection, "board", "new instructor's token")
+
+
+def _columns(settings):
+    values = dataclasses.asdict(settings)
+    return values | {"deadline": rules.format_time(settings.deadline), "frozen": int(settings.frozen)}
+
+
+def _loggable(settings):
+    """The settings without the code, which readers of the log must not learn."""
+    return {key: value for key, value in _columns(settings).items() if key not in SECRET}

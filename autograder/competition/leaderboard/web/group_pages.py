@@ -1,0 +1,158 @@
+"""The pages of a group: join, log in, see its history, hand in, choose. Forms that work without a script.
+
+A form calls the same functions as the API, under the same checks of who sends it and from where.
+"""
+
+import functools
+import secrets
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Request
+from starlette.concurrency import run_in_threadpool
+
+from autograder.competition.leaderboard import rules
+from autograder.competition.leaderboard.rules import RequestRefused
+from autograder.competition.leaderboard.web.api import read_upload
+from autograder.competition.leaderboard.web.templating import as_sentence, format_local, redirect, render, root_of
+from autograder.competition.leaderboard.web.visitors import COOKIE, AnyVisitor, require_group
+
+LOG_IN_SECONDS = 180 * 86400  # a browser stays logged in
+DONE = {
+    "handed-in": "Entry {} has been received and is on disk. It will be scored, and appear on the wall, within about a "
+    "minute.",
+    "chosen": "Entry {} counts now.",
+}
+UNKNOWN_TOKEN = (
+    "this token is not one of this board. A group's token is displayed when the group joins; the instructor’s is in "
+    "the board’s folder."
+)
+
+Text = Annotated[str, Form()]
+FormNumber = Annotated[int, Form(ge=0, le=2**31 - 1)]
+router = APIRouter(include_in_schema=False)
+
+
+def log_in_page(request, here, error=None):
+    """The page for a visitor who is not known yet. here: "join", "group" or "instructor". error: a RequestRefused."""
+    settings, hub = request.app.state.store.settings.read(), request.app.state.config.hub
+    return render(
+        request,
+        "enter.html",
+        error.status if error else 200,
+        name=settings.name,
+        here=here,
+        error=as_sentence(error) if error else None,
+        hub=hub and hub.entrance,
+    )
+
+
+def _remember(response, request, token):
+    """Log a browser in."""
+    secure = request.url.scheme == "https"
+    response.set_cookie(
+        COOKIE, token, LOG_IN_SECONDS, path=root_of(request) or "/", secure=secure, httponly=True, samesite="strict"
+    )
+    return response
+
+
+@router.get("/join")
+def get_join(request: Request):
+    """A form for a new group."""
+    return log_in_page(request, "join")
+
+
+@router.post("/join")
+def join(request: Request, name: Text = "", code: Text = ""):
+    """A new group: its token is displayed this once, and the browser is logged in."""
+    store = request.app.state.store
+    try:
+        group, token = store.groups.join(name, code)
+    except RequestRefused as error:
+        return log_in_page(request, "join", error)
+    values = {"group": group, "token": token, "address": str(request.base_url).rstrip("/")}
+    page = render(request, "joined.html", 201, name=store.settings.read().name, here="join", **values)
+    return _remember(page, request, token)
+
+
+@router.post("/log-in")
+def log_in(request: Request, token: Text = ""):
+    """Log in a group or the instructor by token."""
+    store, token = request.app.state.store, token.strip()
+    if store.settings.is_instructor(token):
+        return _remember(redirect(request, "instructor"), request, token)
+    if store.groups.by_token(token):
+        return _remember(redirect(request, "group"), request, token)
+    return log_in_page(request, "group", RequestRefused(UNKNOWN_TOKEN, 403))
+
+
+@router.post("/log-out")
+def log_out(request: Request):
+    """Log the browser out."""
+    response = redirect(request, "")
+    response.delete_cookie(COOKIE, path=root_of(request) or "/", httponly=True, samesite="strict")
+    if request.app.state.config.hub:
+        request.app.state.config.hub.forget(response)
+    return response
+
+
+def _group_page(request, group, error=None, done=None):
+    """The group's own page. error: a RequestRefused to show on it."""
+    view = request.app.state.store.visible.group(group.id)
+    settings = view.standing.settings
+    return render(
+        request,
+        "group.html",
+        error.status if error else 200,
+        name=settings.name,
+        here="group",
+        group=group,
+        standing=view.standing,
+        history=view.history,
+        settings=settings,
+        part=view.standing.part,
+        max_notebook_mb=rules.MAX_NOTEBOOK // 2**20,
+        local=functools.partial(format_local, time_zone=settings.time_zone),
+        key=secrets.token_urlsafe(16),
+        error=as_sentence(error) if error else None,
+        done=done,
+    )
+
+
+@router.get("/group")
+def get_group(request: Request, visitor: AnyVisitor, done: str = "", entry: str = ""):
+    """A group's standing and history, and the form for its next entry."""
+    if visitor.group is None:
+        return log_in_page(request, "group")
+    message = DONE[done].format(entry) if done in DONE and entry.isdecimal() else None
+    return _group_page(request, visitor.group, done=message)
+
+
+@router.post("/group/hand-in")
+async def hand_in(request: Request, visitor: AnyVisitor, key: str = ""):
+    """An entry by upload. A form that is sent twice makes one entry."""
+    store = request.app.state.store
+
+    def accept(content, received):
+        return store.entries.accept(visitor.group.id, key, rules.check_entry(**content), received)[0]
+
+    try:
+        require_group(visitor)
+        content = await read_upload(request)
+        number = await run_in_threadpool(accept, content, rules.now())  # the whole body is here
+    except RequestRefused as error:
+        return await run_in_threadpool(_refuse, request, visitor.group, error)
+    return redirect(request, "group", done="handed-in", entry=number)
+
+
+@router.post("/group/choose")
+def choose(request: Request, visitor: AnyVisitor, entry: FormNumber = 0):
+    """Make an entry count."""
+    try:
+        request.app.state.store.entries.choose(require_group(visitor).id, entry)
+    except RequestRefused as error:
+        return _refuse(request, visitor.group, error)
+    return redirect(request, "group", done="chosen", entry=entry)
+
+
+def _refuse(request, group, error):
+    return log_in_page(request, "group", error) if group is None else _group_page(request, group, error)
