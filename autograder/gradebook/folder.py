@@ -25,39 +25,39 @@ class ClassFolder:
         self.all_tries = self.root / "tries"
 
     def solution(self, lab):
-        """The lab with its solutions and hidden tests."""
+        """Return the path of the lab with its solutions and hidden tests."""
         return self.root / "source" / lab / f"{lab}.ipynb"
 
     def student_version(self, lab):
-        """The lab as students receive it."""
+        """Return the path of the lab as students receive it."""
         return self.root / "release" / lab / f"{lab}.ipynb"
 
     def submitted(self, student, lab):
-        """The notebook that is graded."""
+        """Return the path of the notebook that is graded."""
         return self.all_submitted / student / lab / f"{lab}.ipynb"
 
     def timestamp(self, student, lab):
-        """When it was handed in, for nbgrader."""
+        """Return the path of the file that tells nbgrader when it was handed in."""
         return self.submitted(student, lab).with_name("timestamp.txt")
 
     def tries(self, student, lab):
-        """The folder with every file that the student handed in for the lab."""
+        """Return the folder that keeps every file that the student handed in for the lab."""
         return self.all_tries / student / lab
 
     def record(self, student, lab):
-        """The record of the examination."""
+        """Return the path of the record of its examination."""
         return self.root / "examined" / lab / f"{student}.json"
 
     def autograded(self, student, lab):
-        """The graded notebook, with its outputs."""
+        """Return the path of the graded notebook, with its outputs."""
         return self.root / "autograded" / student / lab / f"{lab}.ipynb"
 
     def feedback_page(self, student, lab):
-        """The page for the student."""
+        """Return the path of the page for the student."""
         return self.root / "feedback" / student / lab / f"{lab}.html"
 
     def reports(self, lab):
-        """The folder with the lab's reports for the instructor."""
+        """Return the folder of the lab's reports, which are for the instructor."""
         return self.root / "reports" / lab
 
     def is_for_hand_ins(self, path):
@@ -65,6 +65,6 @@ class ClassFolder:
         return any(path.is_relative_to(part) for part in (self.all_submitted, self.root / "downloaded"))
 
     def read_lab(self, lab):
-        """Read the lab in the form that hand-ins are brought into: as students receive it, but with whole checks."""
+        """Return the lab in the form that hand-ins are brought into: as students receive it, but with whole checks."""
         paths = self.student_version(lab), self.solution(lab)
         return tidy.restore_checks(*(nbformat.read(path, as_version=4) for path in paths))

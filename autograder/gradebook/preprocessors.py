@@ -1,8 +1,9 @@
-"""The course's steps within `nbgrader autograde`: bring a hand-in into its lab's form, and put in what it did.
+"""The course's steps in `nbgrader autograde`: tidy a hand-in, and insert the outputs that its examination found.
 
 `course grade` tidies and examines a hand-in before, and hands both results on to `AutogradeExamined`. When nbgrader or
 formgrader runs by itself in the class's folder, the same preprocessors, which `classroom.configure` names, tidy and
-examine the hand-in themselves. Nothing is written here but by nbgrader.
+examine the hand-in themselves. nbgrader writes the notebook to a file after each of its two passes and reads it again
+for the next; nothing else is written here.
 """
 
 from typing import NamedTuple

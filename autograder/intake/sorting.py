@@ -72,7 +72,7 @@ class Sorter:
         if one.lab_of_cells not in ("", one.lab):
             one.remarks.append(f"{one.file} was handed in as {one.lab}, but its cells are those of {one.lab_of_cells}.")
         elif not lab_of_name and not entry.fault:
-            by_cells = "" if label.lab else ", because its cells are"
+            by_cells = "" if label.lab else " because of its cells"
             one.remarks.append(f"{one.file} was taken for {one.lab}.ipynb{by_cells}.")
         set_time(one, label, timestamps.get(entry.parts[:2]) if label.lab else None)
         if label.is_late and not one.time:

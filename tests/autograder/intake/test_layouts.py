@@ -113,7 +113,7 @@ def test_the_cells_tell_the_lab_where_the_name_does_not_and_it_is_never_guessed(
     }
     hand_ins, strays = find_all(write_folder(tmp_path / "in", files), class_)
     assert set(hand_ins) == {("Ann", LAB), ("Ann", OTHER), ("Eve", LAB)}
-    assert join_remarks(hand_ins["Ann", OTHER]) == f"y.ipynb was taken for {OTHER}.ipynb, because its cells are."
+    assert join_remarks(hand_ins["Ann", OTHER]) == f"y.ipynb was taken for {OTHER}.ipynb because of its cells."
     assert len(strays) == 2 and all("neither its name nor its cells" in line for line in strays)
 
 
