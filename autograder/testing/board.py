@@ -63,6 +63,21 @@ def pass_deadline(store):
     store.settings.change({"deadline": (rules.now() - timedelta(seconds=1)).isoformat()})
 
 
+def compute_scores(store):
+    """Do the worker's part: compute the scores and ranks of all entries."""
+    worker.Scoring(store).step()
+
+
+def read_ranks(store, split="random"):
+    """Group's name -> its rank on a split, as everybody may see it."""
+    return {row.group: row.rank for row in store.visible.standing().rows[split]}
+
+
+def read_counting(store):
+    """The entries that count and have scores, in the order of their groups."""
+    return [entry for entry in store.visible.instructor().counting if entry.is_scored]
+
+
 @contextlib.contextmanager
 def open_board(folder):
     """Open a new board in SQLite; yields its Store."""
@@ -147,8 +162,8 @@ class BoardWithGroups:
         return group
 
     def score(self):
-        """Do the worker's part: compute the scores and ranks of all entries."""
-        worker.Scoring(self.store).step()
+        """Do the worker's part: see `compute_scores`."""
+        compute_scores(self.store)
 
     def verify(self, *states, remark="its code makes maps like these."):
         """Do the verifier's part: the waiting entries, in the order of their receipt, get these states."""

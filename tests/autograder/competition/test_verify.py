@@ -1,4 +1,4 @@
-"""An entry of the competition counts when it was earned: honest ones are verified, attacks are not.
+"""The verifier of the competition: honest entries are verified, attacks are not.
 
 All honest solutions with 20 seeds each, and all attacks: `course bench competition`.
 """
@@ -27,20 +27,20 @@ ENTRIES = load_entries()
 REMEMBERED = dict.fromkeys(scene.SPLITS, TRUTH)
 
 
-def entered(classify):
-    """The maps that a solution hands in."""
+def make_maps(classify):
+    """The maps of a solution, split -> label map."""
     return {split: classify(CUBE.copy(), scene.split(split).labels(TRUTH), 0) for split in scene.SPLITS}
 
 
 @pytest.fixture(scope="module")
 def quick():
     """The maps of the quick honest solution."""
-    return entered(ENTRIES.nearest_mean)
+    return make_maps(ENTRIES.nearest_mean)
 
 
 @pytest.fixture
 def written(tmp_path):
-    """A function: cells, or a notebook -> the path of an entry's notebook."""
+    """A function that writes a notebook of these cells, and returns its path."""
 
     def write(*cells):
         cells = [new_code_cell(cell) if isinstance(cell, str) else cell for cell in cells]
@@ -53,12 +53,12 @@ def written(tmp_path):
 
 @pytest.fixture
 def remembering(monkeypatch):
-    """Attacks that run here know the truth."""
+    """Attacks that run in this process know the truth."""
     monkeypatch.setattr(ENTRIES, "TRUTH", TRUTH)
 
 
 def test_an_honest_solution_is_verified():
-    verdict = verify.verify(ENTRIES.blur_svm, entered(ENTRIES.blur_svm), seed=7)
+    verdict = verify.verify(ENTRIES.blur_svm, make_maps(ENTRIES.blur_svm), seed=7)
     assert verdict.verified and not verdict.flagged, [check.sentence for check in verdict.checks]
     ways = ("run again", "mirrored", "in tiles")
     assert [check.name for check in verdict.checks] == [
@@ -68,20 +68,20 @@ def test_an_honest_solution_is_verified():
 
 
 @pytest.mark.parametrize("name", ENTRIES.ATTACKS)
-def test_the_truth_is_not_verified_however_it_comes(name, remembering):
-    """Here nothing is masked: what is read from the package is the truth."""
+def test_the_truth_is_not_verified_wherever_it_comes_from(name, remembering):
+    """Nothing is masked in this process: the package has the truth."""
     assert not verify.verify(ENTRIES.ATTACKS[name], REMEMBERED, seed=3).verified
 
 
-def test_what_learns_from_labels_that_mean_nothing_is_flagged(remembering):
+def test_a_function_that_learns_from_labels_that_mean_nothing_is_flagged(remembering):
     verdict = verify.verify(ENTRIES.embedded, REMEMBERED, seed=3)
     assert verdict.flagged and "kappa 1.00, although there is nothing to learn" in verdict.reason
 
 
-def test_what_can_still_pass_is_known(remembering, quick):
-    """If this fails, it is found out: say so where students and instructors are told that it is not."""
+def test_the_attacks_that_can_still_pass_are_known(remembering, quick):
+    """If this fails, these attacks are now detected: correct the texts that say that they are not."""
     assert verify.verify(ENTRIES.keyed, REMEMBERED, seed=3).verified
-    maps = {"random": TRUTH, "disjoint": entered(ENTRIES.blur_svm)["disjoint"]}
+    maps = {"random": TRUTH, "disjoint": make_maps(ENTRIES.blur_svm)["disjoint"]}
     assert verify.verify(ENTRIES.turned_at_random, maps, seed=3).verified
 
 
@@ -106,13 +106,13 @@ def test_a_better_map_than_the_function_makes_is_not_verified(quick):
         (lambda cube, labels, seed: labels + np.uint8(20), "holds classes"),
     ],
 )
-def test_a_function_that_fails_or_gives_no_map_is_not_verified_and_it_is_said_why(classify, words):
+def test_a_function_that_fails_or_returns_no_map_is_not_verified_and_the_reason_is_given(classify, words):
     verdict = verify.verify(classify, REMEMBERED, seed=0)
     assert not verdict.verified and not verdict.flagged and not verdict.checks
     assert verdict.reason.startswith("disjoint, run again: ") and words in verdict.reason
 
 
-def test_a_function_cannot_change_what_the_next_call_gets():
+def test_a_function_cannot_change_the_arguments_of_the_next_call():
     def greedy(cube, labels, seed):
         cube[:], labels[:] = 0, 1
         return labels
@@ -122,7 +122,7 @@ def test_a_function_cannot_change_what_the_next_call_gets():
     assert np.array_equal(CUBE, before[0]) and np.array_equal(scene.split("random").labels(TRUTH), before[1])
 
 
-def test_what_is_drawn_cannot_be_had_from_the_seed_that_the_function_gets():
+def test_what_is_drawn_does_not_follow_from_the_seed_that_the_function_gets():
     def noting(cube, labels, seed):
         seeds.add(seed)
         return labels
@@ -137,7 +137,7 @@ def test_what_is_drawn_cannot_be_had_from_the_seed_that_the_function_gets():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_mirrored_scene_is_the_same_to_who_learns_from_it(seed):
+def test_a_mirrored_scene_is_as_hard_as_the_scene_for_a_function_that_learns(seed):
     altered = alterations.mirror("disjoint", seed, "public")
     split = scene.split("disjoint")
     assert altered.test.sum() == split.test("public", TRUTH).sum()
@@ -148,7 +148,7 @@ def test_a_mirrored_scene_is_the_same_to_who_learns_from_it(seed):
     assert not np.array_equal(altered.truth, TRUTH) and not np.array_equal(altered.cube, CUBE)
 
 
-def test_a_scene_in_tiles_has_the_same_pixels_in_other_places_and_training_pixels_of_its_own():
+def test_a_scene_in_tiles_has_the_same_pixels_in_other_places_and_other_training_pixels():
     altered = alterations.shuffle_tiles("random", 2, "public")
     assert altered.cube.dtype == CUBE.dtype and altered.cube.shape == CUBE.shape
     assert sorted(np.bincount(altered.truth.ravel())) == sorted(np.bincount(TRUTH.ravel()))
@@ -161,20 +161,20 @@ def test_a_scene_in_tiles_has_the_same_pixels_in_other_places_and_training_pixel
 
 
 @pytest.mark.parametrize("split", scene.SPLITS)
-def test_nothing_is_told_of_the_private_part_before_its_time(split):
+def test_no_check_uses_the_private_part_before_the_deadline(split):
     whole = scene.split(split).test("public", TRUTH)
     for altered in (alterations.mirror(split, 2, "public"), alterations.shuffle_tiles(split, 2, "public")):
         assert 0.8 * whole.sum() < altered.test.sum() <= whole.sum()
 
 
-def test_in_tiles_the_disjoint_split_stays_what_it_is():
+def test_in_tiles_the_disjoint_split_moves_with_its_pixels():
     altered, whole = alterations.shuffle_tiles("disjoint", 2, "public"), alterations.keep("disjoint", "public")
     assert altered.test.sum() == whole.test.sum() and np.sum(altered.labels > 0) == np.sum(whole.labels > 0)
     assert scene.reach(altered.labels) == scene.REACH
     assert (altered.labels == altered.truth)[altered.labels > 0].all() and (altered.truth > 0)[altered.test].all()
 
 
-def test_much_that_is_written_out_in_code_is_pointed_out():
+def test_large_literals_in_code_are_reported():
     packed = base64.b85encode(zlib.compress(TRUTH.tobytes(), 9))
     assert len(packed) > 700
     code = f'"""A long docstring. {"x " * 500}"""\nimport numpy as np\n\nTABLE = {packed!r}\n'
@@ -237,13 +237,13 @@ def classify(cube, labels, seed):
 
 
 @needs_sandbox
-def test_of_the_truth_a_notebook_finds_the_training_pixels_of_the_disjoint_split_alone(written):
+def test_a_notebook_finds_no_more_of_the_truth_than_the_training_pixels_of_the_disjoint_split(written):
     training = np.count_nonzero(scene.split("disjoint").labels(TRUTH))
-    said = verify.verify_notebook(written(LOOKING), REMEMBERED)["reason"]
-    assert f"2 found, {training} pixels, kept: []" in said, said
+    reason = verify.verify_notebook(written(LOOKING), REMEMBERED)["reason"]
+    assert f"2 found, {training} pixels, kept: []" in reason, reason
 
 
-ODD = {  # what a notebook does -> what is said of it
+ODD = {  # source of a notebook -> words of the reason
     "x = 1": "the notebook defines no classify",
     "classify = 7": "classify is not a function",
     "def classify(cube, labels, seed):\n    return {}[seed]": "your code raised KeyError",
@@ -258,7 +258,7 @@ ODD = {  # what a notebook does -> what is said of it
 
 
 @needs_sandbox
-def test_a_function_that_lies_or_fails_costs_its_entry_alone_and_is_named_in_a_sentence(written):
+def test_a_function_that_lies_or_fails_affects_its_entry_only_and_the_reason_is_one_sentence(written):
     for source, words in ODD.items():
         verdict = verify.verify_notebook(written(source), REMEMBERED)
         assert not verdict["verified"] and not verdict["checks"] and not verdict["maps"]
@@ -279,7 +279,7 @@ def test_a_function_that_lies_or_fails_costs_its_entry_alone_and_is_named_in_a_s
     ],
     ids=["hung", "killed", "deaf", "left"],
 )
-def test_a_function_that_hangs_or_ends_its_kernel_leaves_nothing_behind(body, words, written, monkeypatch):
+def test_a_function_that_hangs_or_kills_its_kernel_leaves_no_process_behind(body, words, written, monkeypatch):
     monkeypatch.setattr(verify, "CLASSIFY_SECONDS", 2)
     before = psutil.Process().children(recursive=True)  # engines of other tests
     verdict = verify.verify_notebook(written(f"def classify(cube, labels, seed):\n    {body}"), REMEMBERED)
@@ -289,7 +289,7 @@ def test_a_function_that_hangs_or_ends_its_kernel_leaves_nothing_behind(body, wo
 
 
 @needs_sandbox
-def test_more_memory_than_there_is_for_an_entry_is_said(written, monkeypatch):
+def test_an_entry_that_uses_too_much_memory_is_refused_with_that_reason(written, monkeypatch):
     monkeypatch.setattr(sandbox, "MEMORY", 2**29)
     verdict = verify.verify_notebook(
         written("import numpy\ndef classify(cube, labels, seed):\n    return numpy.ones(2**28).astype('u1')[:2]"),
@@ -299,7 +299,7 @@ def test_more_memory_than_there_is_for_an_entry_is_said(written, monkeypatch):
 
 
 @needs_sandbox
-def test_cells_for_show_and_checks_are_not_run_and_one_that_fails_costs_no_other(written, quick):
+def test_demonstrations_and_checks_are_not_run_and_a_failing_cell_does_not_stop_the_others(written, quick):
     show = new_code_cell("classify = None", metadata={"tags": ["measure"]})
     path = written(
         *make_entry_notebook("nearest_mean").cells, "1 / 0", "import os; os._exit(1)", show, new_markdown_cell("x")
@@ -310,14 +310,16 @@ def test_cells_for_show_and_checks_are_not_run_and_one_that_fails_costs_no_other
 
 
 @needs_sandbox
-def test_what_is_no_notebook_has_too_much_code_or_lacks_a_map_is_refused_before_anything_runs(tmp_path, written):
+def test_a_file_that_is_not_a_notebook_too_much_code_or_a_missing_map_is_refused_before_anything_runs(
+    tmp_path, written
+):
     path = tmp_path / "other.ipynb"
     path.write_text("no notebook")
     assert (
         verify.verify_notebook(path, REMEMBERED)["reason"] == "the notebook cannot be used. The file is not a notebook."
     )
-    said = verify.verify_notebook(written("x" * 100_000, "y"), REMEMBERED)["reason"]
-    assert said.startswith("the notebook has 100,001 characters of code; an entry may have 100,000.")
+    reason = verify.verify_notebook(written("x" * 100_000, "y"), REMEMBERED)["reason"]
+    assert reason.startswith("the notebook has 100,001 characters of code; an entry may have 100,000.")
     with pytest.raises(Problem, match="that of disjoint is missing"):
         verify.verify_notebook(path, {"random": TRUTH})
     with pytest.raises(Problem, match="of uint8"):
@@ -325,7 +327,7 @@ def test_what_is_no_notebook_has_too_much_code_or_lacks_a_map_is_refused_before_
 
 
 @needs_sandbox
-def test_the_solved_lab_is_an_entry_and_nothing_in_it_would_be_pointed_out(tmp_path):
+def test_the_solved_lab_is_an_entry_without_large_literals(tmp_path):
     lab = build.solved("09-competition")
     path = tmp_path / "09-competition.ipynb"
     nbformat.write(lab, path)
@@ -333,5 +335,5 @@ def test_the_solved_lab_is_an_entry_and_nothing_in_it_would_be_pointed_out(tmp_p
     for cell in reading.read_hand_in(path)[0].cells:
         if verify.is_run(cell):
             exec(cell.source.replace("%load_ext course", ""), names)
-    verdict = verify.verify_notebook(path, entered(names["classify"]), seed=11)
+    verdict = verify.verify_notebook(path, make_maps(names["classify"]), seed=11)
     assert verdict["verified"] and verdict["large"] == [] and verdict["remarks"] == [], verdict["reason"]

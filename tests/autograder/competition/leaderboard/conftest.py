@@ -1,11 +1,13 @@
 """Boards in SQLite and in PostgreSQL."""
 
 import contextlib
+import signal
 
 import pytest
 
 from autograder.competition.leaderboard.store import Store
-from autograder.testing.board import BoardWithGroups, make_patchy_entry, make_settings, open_board, serve_board
+from autograder.testing.board import CODE, BoardWithGroups, make_patchy_entry, make_settings, open_board, serve_board
+from autograder.testing.board_command import RunningBoard
 from autograder.testing.board_pages import NASTY, log_in
 
 
@@ -23,6 +25,12 @@ def store(url):
     with contextlib.closing(Store(url)) as store:
         store.token = store.open(make_settings())
         yield store
+
+
+@pytest.fixture
+def group(store):
+    """The number of a group that has joined."""
+    return store.groups.join("One", CODE)[0].id
 
 
 @pytest.fixture
@@ -55,3 +63,18 @@ def three(tmp_path_factory):
 def asking(three):
     """A browser that nobody has logged in on."""
     return log_in(three)
+
+
+@pytest.fixture
+def start():
+    """A function that starts a board. All boards are stopped at the end."""
+    started = []
+
+    def run(*arguments):
+        started.append(RunningBoard(*arguments))
+        return started[-1]
+
+    yield run
+    for running in started:
+        if running.process.poll() is None:
+            running.end(signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""The API over HTTP: a group from joining to its history, the instructor's part, events, and who may do what."""
+"""The JSON API over HTTP: a group from joining to its history, the instructor's part, events, and permissions."""
 
 import contextlib
 import csv
@@ -21,7 +21,7 @@ from autograder.testing.board import CODE, make_files, pass_deadline, serve_app
 from course.competition import scene
 
 
-def test_a_group_joins_hands_in_chooses_and_sees_how_far_it_is(board):
+def test_a_group_joins_hands_in_chooses_and_sees_its_rank(board):
     group = board.join("Ada")
     got = board.enter(group, ranks=4, seconds=12.5)
     assert got.status_code == 201, got.text
@@ -40,7 +40,7 @@ def test_a_group_joins_hands_in_chooses_and_sees_how_far_it_is(board):
     assert (row["rank"], row["group"], row["entry"], row["verified"]) == (1, "Ada", first["id"], False)
 
 
-def test_an_entry_sent_again_is_answered_with_the_same_entry(board):
+def test_an_entry_that_is_sent_again_gets_the_same_answer(board):
     group, content = board.join("Ada"), make_files()
     answers = [board.enter(group, "key", **content) for _ in range(3)]
     assert [got.status_code for got in answers] == [201, 200, 200]
@@ -49,17 +49,17 @@ def test_an_entry_sent_again_is_answered_with_the_same_entry(board):
 
 
 def test_nothing_of_the_private_part_is_answered_before_the_deadline(board):
-    """Neither by what is answered nor by what is there to be answered: it has not been computed."""
+    """No answer contains it, and the database does not either: it has not been computed."""
     group = board.join("Ada")
     number = board.enter(group).json()["id"]
     scoring = worker.Scoring(board.store)
     scoring.step()
-    asked = [
+    requests = [
         ("GET", "/api/standing", {}), ("GET", "/api/standing?part=private", {}), ("GET", "/api/entries", group),
         ("GET", "/api/standing", board.instructor), ("GET", "/api/export.csv", board.instructor),
         ("GET", "/api/audit", board.instructor), ("GET", f"/api/entries/{number}/verdict", board.instructor),
     ]  # fmt: skip
-    before = [board.client.request(method, path, headers=headers).text for method, path, headers in asked]
+    before = [board.client.request(method, path, headers=headers).text for method, path, headers in requests]
     assert not any('"private":{' in text or '"part":"private"' in text for text in before)
     with board.store.database.reading() as connection:
         parts = {row.part for table in (tables.scores, tables.ranks) for row in connection.execute(table.select())}
@@ -77,7 +77,7 @@ def test_nothing_of_the_private_part_is_answered_before_the_deadline(board):
     assert board.enter(group).status_code == 403
 
 
-def test_the_standing_is_final_once_all_that_count_are_verified(board):
+def test_the_standing_is_final_when_all_counting_entries_are_verified(board):
     for name in ("Ada", "Bob"):
         board.enter(board.join(name))
     pass_deadline(board.store)
@@ -97,28 +97,28 @@ def test_the_instructor_sets_withdraws_freezes_rescores_exports_and_reads_the_lo
     group = board.join("=Ada()")
     number = board.enter(group).json()["id"]
     worker.Scoring(board.store).step()
-    ask = lambda method, path, **body: board.client.request(  # noqa: E731
+    request = lambda method, path, **body: board.client.request(  # noqa: E731
         method, f"/api/{path}", headers=board.instructor, json=body or None
     )
-    assert ask("PUT", "settings", per_day=1, time_zone="Europe/Berlin").json()["per_day"] == 1
+    assert request("PUT", "settings", per_day=1, time_zone="Europe/Berlin").json()["per_day"] == 1
     assert board.enter(group).status_code == 429
-    assert ask("GET", "settings").json()["code"] == CODE
-    assert ask("POST", "freeze", frozen=True).json() == {"frozen": True}
+    assert request("GET", "settings").json()["code"] == CODE
+    assert request("POST", "freeze", frozen=True).json() == {"frozen": True}
     assert board.enter(board.join("Bob")).status_code == 403
-    got = ask("GET", f"entries/{number}/notebook")
+    got = request("GET", f"entries/{number}/notebook")
     assert got.content == boards.NOTEBOOK.encode() and "attachment" in got.headers["content-disposition"]
-    rows = list(csv.DictReader(io.StringIO(ask("GET", "export.csv").text)))
+    rows = list(csv.DictReader(io.StringIO(request("GET", "export.csv").text)))
     assert [(row["split"], row["group"], row["rank"]) for row in rows] == [
         ("random", "'=Ada()", "1"), ("disjoint", "'=Ada()", "1")]  # fmt: skip
-    assert ask("POST", f"entries/{number}/withdraw", reason="two groups, one notebook").status_code == 200
+    assert request("POST", f"entries/{number}/withdraw", reason="two groups, one notebook").status_code == 200
     assert board.client.get("/api/entries", headers=group).json()["entries"][0]["withdrawn"] == (
         "two groups, one notebook"
     )
-    assert ask("POST", "rescore").status_code == 202
-    token = ask("POST", "groups/1/token").json()["token"]
+    assert request("POST", "rescore").status_code == 202
+    token = request("POST", "groups/1/token").json()["token"]
     assert board.client.get("/api/entries", headers=group).status_code == 401
     assert board.client.get("/api/entries", headers={"Authorization": f"Bearer {token}"}).status_code == 200
-    actions = [line["action"] for line in ask("GET", "audit").json()["lines"]]
+    actions = [line["action"] for line in request("GET", "audit").json()["lines"]]
     assert actions == ["opened", "joined", "handed in", "set", "frozen", "joined", "withdrew", "rescored",
                        "gave a new token"]  # fmt: skip
 
@@ -131,7 +131,7 @@ def test_the_instructor_sets_withdraws_freezes_rescores_exports_and_reads_the_lo
         ("GET", "entries/1/verdict"),
     ],
 )  # fmt: skip
-def test_what_is_the_instructors_nobody_else_may(board, method, path):
+def test_only_the_instructor_may_use_the_instructors_part(board, method, path):
     group = board.join("Ada")
     body = {"frozen": True, "reason": "x"}
     assert board.client.request(method, f"/api/{path}", json=body).status_code == 401
@@ -139,43 +139,43 @@ def test_what_is_the_instructors_nobody_else_may(board, method, path):
     assert got.status_code == 403 and "only the instructor may" in got.json()["detail"]
 
 
-def test_a_group_sees_and_chooses_its_own_entries_alone(board):
+def test_a_group_sees_and_chooses_only_its_own_entries(board):
     ada, bob = board.join("Ada"), board.join("Bob")
     number = board.enter(ada).json()["id"]
     assert board.client.get("/api/entries", headers=bob).json()["entries"] == []
     assert board.client.post(f"/api/entries/{number}/choose", headers=bob).status_code == 404
 
 
-def heard(lines, count):
-    """The next versions of a stream of events."""
-    found = []
+def read_versions(lines, count):
+    """The next versions in a stream of events."""
+    collected = []
     for line in lines:
         if line.startswith("data:"):
-            found.append(json.loads(line[5:])["version"])
-            if len(found) == count:
-                return found
-    return found
+            collected.append(json.loads(line[5:])["version"])
+            if len(collected) == count:
+                return collected
+    return collected
 
 
-def test_events_tell_each_who_listens_when_there_is_something_new(board):
+def test_every_listener_gets_an_event_when_something_changes(board):
     with contextlib.ExitStack() as stack:
         streams = [
             stack.enter_context(board.client.stream("GET", "/api/events", headers={"Accept": "text/event-stream"}))
             for _ in range(20)
         ]
         lines = [stream.iter_lines() for stream in streams]
-        first = [heard(each, 1) for each in lines]
+        first = [read_versions(each, 1) for each in lines]
         board.store.settings.freeze(True)
-        assert all(heard(each, 1)[0] > before[0] for each, before in zip(lines, first, strict=True))
+        assert all(read_versions(each, 1)[0] > before[0] for each, before in zip(lines, first, strict=True))
         assert streams[0].headers["content-type"].startswith("text/event-stream")
 
 
-def test_it_serves_below_a_path_too(small, tmp_path):
+def test_the_api_works_below_a_path(small, tmp_path):
     with serve_app(app.make_app(app.Config(small, prefix="/services/board"))) as address:
         assert httpx.get(f"{address}/services/board/api/standing", trust_env=False).status_code == 200
 
 
-def test_there_is_a_document_of_all_this_and_nothing_is_fetched_from_elsewhere(board):
+def test_an_openapi_document_describes_the_api_and_nothing_is_loaded_from_other_sites(board):
     document = board.client.get("/openapi.json").json()
     assert {"/api/groups", "/api/entries", "/api/standing", "/api/events"} <= set(document["paths"])
     assert board.client.get("/docs").status_code == 404
@@ -183,27 +183,27 @@ def test_there_is_a_document_of_all_this_and_nothing_is_fetched_from_elsewhere(b
         assert board.client.get(path).headers["content-security-policy"].startswith("default-src 'self'")
 
 
-def test_whatever_the_document_allows_or_not_is_answered_and_never_by_a_5xx(board):
-    """Each operation with what schemathesis thinks of, as the instructor and as a group, with a fixed seed."""
-    group, asked = board.join("Ada"), []
+def test_no_request_valid_or_not_is_answered_by_a_5xx(board):
+    """Each operation with requests that schemathesis generates, as the instructor and as a group, with a fixed seed."""
+    group, requests = board.join("Ada"), []
     schema = schemathesis.openapi.from_url(f"{board.url}/openapi.json")
     for operation in (result.ok() for result in schema.get_all_operations()):
         for headers in (board.instructor, group):
-            if operation.path != "/api/events":  # that does not end
-                asked += answers(operation, board.url, headers)
-    assert len(asked) > 100 and {200, 403, 422} <= set(asked) and max(asked) < 500
+            if operation.path != "/api/events":  # this stream does not end
+                requests += read_statuses(operation, board.url, headers)
+    assert len(requests) > 100 and {200, 403, 422} <= set(requests) and max(requests) < 500
 
 
-def answers(operation, url, headers):
-    """The status of each answer to what the document allows of an operation, and to what it does not."""
-    found = []
+def read_statuses(operation, url, headers):
+    """The statuses of the answers to requests for an operation, valid and invalid ones."""
+    collected = []
 
     @settings(max_examples=10, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck))
     @given(st.one_of(operation.as_strategy(generation_mode=mode) for mode in GenerationMode))
     def ask(case):
         got = case.call(base_url=url, headers=headers)
-        found.append(got.status_code)
+        collected.append(got.status_code)
         case.validate_response(got, checks=[not_a_server_error])
 
     ask()
-    return found
+    return collected

@@ -1,4 +1,4 @@
-"""A change of the past is noticed: in the log, on the board, and lines that are cut off."""
+"""The audit notices every change of the past: in the log, on the board, and lines that were cut off."""
 
 import pytest
 import sqlalchemy as sql
@@ -10,7 +10,7 @@ from autograder.testing.board import CODE, make_entry
 
 @pytest.fixture
 def past(store):
-    """A board on which something has happened."""
+    """A board with some history."""
     one, two = (store.groups.join(name, CODE)[0].id for name in ("One", "Two"))
     store.entries.accept(one, "a", make_entry())
     store.entries.accept(one, "b", make_entry())
@@ -47,13 +47,13 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("what", CHANGES)
-def test_it_is_noticed_where_somebody_changed(past, what):
+def test_every_change_of_the_past_is_noticed(past, what):
     with past.database.engine.connect() as connection, connection.begin():
         connection.execute(CHANGES[what])
     assert audit.find_faults(past.log)
 
 
-def test_lines_cut_off_at_the_end_are_missed_by_who_has_a_receipt(past):
+def test_a_receipt_shows_that_lines_were_cut_off_at_the_end(past):
     receipts = {each.receipt for each in past.visible.history(2).entries} | {past.log.head()[1]}
     assert audit.find_faults(past.log, receipts) == []
     with past.database.engine.connect() as connection, connection.begin():
@@ -62,7 +62,7 @@ def test_lines_cut_off_at_the_end_are_missed_by_who_has_a_receipt(past):
     assert any("lines were cut off" in fault for fault in audit.find_faults(past.log, receipts))
 
 
-def test_a_log_written_anew_as_a_whole_lacks_the_receipts(past):
+def test_a_log_that_was_rewritten_as_a_whole_lacks_the_receipts(past):
     receipt = past.visible.history(2).entries[0].receipt
     lines, before = past.log.lines(), audit.START
     with past.database.engine.connect() as connection, connection.begin():
@@ -74,7 +74,7 @@ def test_a_log_written_anew_as_a_whole_lacks_the_receipts(past):
     assert audit.find_broken_line(past.log.lines()) == [] and audit.find_faults(past.log, [receipt])
 
 
-def test_what_is_secret_is_not_in_the_log(past):
+def test_the_log_has_no_secrets(past):
     past.settings.change({"code": "new-secret-code"})
     token = past.groups.join("Three", "new-secret-code")[1]
     text = str(past.log.lines())

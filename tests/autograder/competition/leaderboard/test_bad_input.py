@@ -1,4 +1,4 @@
-"""What nobody should send: each is refused in one clear sentence, and nothing is stored."""
+"""Bad requests: each is refused in one clear sentence, and nothing is stored."""
 
 import io
 import json
@@ -35,7 +35,7 @@ class Bomb:
 
 
 def header(shape, dtype="|u1"):
-    """A file that says that it has so many pixels, and has none."""
+    """A file whose header promises pixels that are not there."""
     file = io.BytesIO()
     np.lib.format.write_array_header_1_0(file, {"descr": dtype, "fortran_order": False, "shape": shape})
     return file.getvalue()
@@ -87,7 +87,7 @@ MAPS = {
 
 @pytest.fixture(scope="module")
 def board(tmp_path_factory):
-    """One for all, since nothing is stored."""
+    """One board for all tests, since nothing is stored."""
     folder = tmp_path_factory.mktemp("board")
     with open_board(folder) as store, serve_board(store) as board:
         yield board
@@ -100,7 +100,7 @@ def group(board):
 
 @pytest.fixture(autouse=True)
 def unchanged(board, group):
-    """What the board has is the same at the end."""
+    """The board's tables are the same at the end."""
     before = count_rows(board.store)
     yield
     assert count_rows(board.store) == before and not Path("bombed").exists()
@@ -108,23 +108,23 @@ def unchanged(board, group):
 
 @pytest.fixture
 def fresh(tmp_path):
-    """(a board of its own, a group), which may change."""
+    """(a new board, a group) for a test that changes them."""
     with open_board(tmp_path) as store, serve_board(store) as board:
         yield board, board.join("Ada")
 
 
-def refused(got, status, words):
-    """The answer is one sentence that says so."""
-    said = got.json()
-    assert got.status_code == status and list(said) == ["detail"] and words in said["detail"], got.text
-    assert said["detail"].endswith(".") and "\n" not in said["detail"] and "Traceback" not in said["detail"]
+def assert_refused(got, status, words):
+    """Assert that the answer is one sentence with these words."""
+    answer = got.json()
+    assert got.status_code == status and list(answer) == ["detail"] and words in answer["detail"], got.text
+    assert answer["detail"].endswith(".") and "\n" not in answer["detail"] and "Traceback" not in answer["detail"]
 
 
 @pytest.mark.parametrize("what", MAPS)
 @pytest.mark.parametrize("split", scene.SPLITS)
-def test_a_file_that_is_no_label_map(board, group, what, split):
+def test_a_file_that_is_not_a_label_map(board, group, what, split):
     content, words = MAPS[what]
-    refused(board.enter(group, **make_files() | {split: content}), 422, words)
+    assert_refused(board.enter(group, **make_files() | {split: content}), 422, words)
     assert f"the map of the {split} split: " in board.enter(group, **make_files() | {split: content}).json()["detail"]
 
 
@@ -136,25 +136,27 @@ def test_a_file_that_is_no_label_map(board, group, what, split):
         (b'{"cells": [], "nbformat": 4}', 422), (b"<script>alert(1)</script>", 422),
     ],
 )  # fmt: skip
-def test_a_notebook_that_is_none_or_too_large(board, group, notebook, status):
-    refused(board.enter(group, **make_files(notebook=notebook)), status, "the notebook")
+def test_an_invalid_or_too_large_notebook(board, group, notebook, status):
+    assert_refused(board.enter(group, **make_files(notebook=notebook)), status, "the notebook")
 
 
 NUMBERS = ["", "x", "0", "-1", "nan", "inf", "1e400", "9" * 900, "1 2", *SQL]
 
 
 @pytest.mark.parametrize("wrong", NUMBERS)
-def test_ranks_or_seconds_that_are_no_number(board, group, wrong):
-    refused(board.enter(group, ranks=wrong, seconds=1), 422, "ranks and seconds must be two numbers")
-    refused(board.enter(group, ranks=4, seconds=wrong), 422, "ranks and seconds must be two numbers")
+def test_ranks_or_seconds_that_are_not_numbers(board, group, wrong):
+    assert_refused(board.enter(group, ranks=wrong, seconds=1), 422, "ranks and seconds must be two numbers")
+    assert_refused(board.enter(group, ranks=4, seconds=wrong), 422, "ranks and seconds must be two numbers")
 
 
-def test_a_file_in_place_of_a_number(board, group):
-    refused(board.enter(group, **make_files(ranks=b"\xff", seconds=b"1")), 422, "ranks and seconds must be two numbers")
+def test_a_file_instead_of_a_number(board, group):
+    assert_refused(
+        board.enter(group, **make_files(ranks=b"\xff", seconds=b"1")), 422, "ranks and seconds must be two numbers"
+    )
 
 
 def raw(board, head, chunks, limit=60):
-    """(what a server answers to these bytes, how many were sent) over a plain socket."""
+    """(the server's answer to these bytes, number of bytes sent) over a plain socket."""
     host, _, port = board.url.removeprefix("http://").partition(":")
     sent = 0
     with socket.create_connection((host, int(port)), timeout=limit) as connection:
@@ -165,7 +167,7 @@ def raw(board, head, chunks, limit=60):
                 connection.sendall(chunk)
                 sent += len(chunk)
         except OSError:
-            pass  # it was closed, as it should be
+            pass  # the server closed the connection, as it should
         got = b""
         try:
             while part := connection.recv(65536):
@@ -177,7 +179,7 @@ def raw(board, head, chunks, limit=60):
 
 @pytest.mark.parametrize("path", ["/api/entries", "/api/groups", "/api/settings"])
 def test_a_gigabyte_is_not_read(board, group, path):
-    """With Content-Length, and in chunks without: the answer comes before the end, and the connection is closed."""
+    """With Content-Length, and in chunks without it: the answer comes early, and the connection is closed."""
     method = "PUT" if path == "/api/settings" else "POST"
     head = f"{method} {path} HTTP/1.1\r\nHost: x\r\nAuthorization: {group['Authorization']}\r\nIdempotency-Key: k\r\n"
     head += "Content-Type: multipart/form-data; boundary=b\r\n" if path == "/api/entries" else ""
@@ -185,15 +187,15 @@ def test_a_gigabyte_is_not_read(board, group, path):
     started = b'--b\r\nContent-Disposition: form-data; name="notebook"; filename="n"\r\n\r\n'
     got, sent = raw(board, f"{head}Content-Length: {2**30}\r\n\r\n", (started, *[chunk] * 1023))
     assert sent < 2**28 and ("413" in got[:20] or not got)
-    assert_said_413(board, f"{head}Content-Length: {2**30}\r\n\r\n")
+    assert_413(board, f"{head}Content-Length: {2**30}\r\n\r\n")
     framed = (b"%x\r\n%s\r\n" % (len(each), each) for each in (started, *[chunk] * 1023))
     got, sent = raw(board, f"{head}Transfer-Encoding: chunked\r\n\r\n", framed)
     assert sent < 2**28 and ("413" in got[:20] or not got)
     assert board.client.get("/api/standing").status_code == 200
 
 
-def test_who_sends_too_much_to_its_end_is_told_so(board, group):
-    """Not all who send read meanwhile, and a connection that is closed before they do loses the answer."""
+def test_a_client_that_sends_everything_first_still_gets_the_413(board, group):
+    """Not all clients read while they send, and closing the connection early would lose the answer."""
     head = f"POST /api/entries HTTP/1.1\r\nHost: x\r\nAuthorization: {group['Authorization']}\r\nIdempotency-Key: k\r\n"
     chunk = b"x" * 2**20
     got, sent = raw(board, f"{head}Content-Length: {20 * 2**20}\r\n\r\n", [chunk] * 20)
@@ -205,15 +207,15 @@ def test_who_sends_too_much_to_its_end_is_told_so(board, group):
     assert sent == sum(map(len, framed)) + 5 and got.startswith("HTTP/1.1 413")
 
 
-def assert_said_413(board, head):
-    """Who waits for the answer before sending anything gets it at once, and the connection is closed."""
+def assert_413(board, head):
+    """Assert that a client which waits for the answer before it sends a body gets it at once."""
     got, _ = raw(board, head, [])
     assert got.startswith("HTTP/1.1 413") and "bytes: clear the notebook's outputs" in got
     assert "connection: close" in got.lower()
 
 
 @pytest.mark.parametrize("length", ["-1", "1e9", "x", "99999999999999999999999"])
-def test_a_length_that_is_none(board, length):
+def test_an_invalid_content_length(board, length):
     got, _ = raw(board, f"POST /api/groups HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n", [])
     assert got[9:12] in ("400", "413")
 
@@ -221,14 +223,14 @@ def test_a_length_that_is_none(board, length):
 @pytest.mark.parametrize(
     "name", ["", " ", "a\x00b", "a\nb", "\u202eevil", "\u200b", "x" * 41, "x" * 100_000, "\ud800", "a\x1b[31mb"]
 )
-def test_names_that_cannot_be_shown(board, group, name):
+def test_names_that_cannot_be_displayed(board, group, name):
     body = json.dumps({"name": name, "code": CODE})
     got = board.client.post("/api/groups", content=body, headers={"Content-Type": "application/json"})
-    refused(got, 422, "name")
+    assert_refused(got, 422, "name")
 
 
 def test_html_and_sql_in_a_name_are_kept_as_they_are(fresh):
-    """They are names; pages escape them, and no statement is put together from text."""
+    """They are names: pages escape them, and no SQL statement is put together from text."""
     board, _ = fresh
     for name in ("<script>alert(1)</script>", "<img src=x onerror=a()>", *SQL):
         board.join(name)
@@ -241,55 +243,55 @@ def test_html_and_sql_in_a_name_are_kept_as_they_are(fresh):
     ["", "null", "[]", "{}", '{"name": 3, "code": 4}', '{"name": "x"}', "{" * 100_000,
      '{"name": "x", "code": "y", "id": 1}', '{"name": ["x"], "code": {"$ne": 1}}'],
 )  # fmt: skip
-def test_a_body_that_is_not_what_was_asked_for(board, group, body):
+def test_a_body_of_another_form(board, group, body):
     got = board.client.post("/api/groups", content=body, headers={"Content-Type": "application/json"})
     assert got.status_code in (400, 422) and list(got.json()) == ["detail"] and isinstance(got.json()["detail"], str)
 
 
 def test_a_wrong_code_and_a_name_that_is_taken(board, group):
-    ask = lambda name, code: board.client.post("/api/groups", json={"name": name, "code": code})  # noqa: E731
+    join = lambda name, code: board.client.post("/api/groups", json={"name": name, "code": code})  # noqa: E731
     for code in ("", "otter", CODE.upper(), CODE + " ", *SQL):
-        refused(ask("Bob", code), 403, "the code")
-    refused(ask("ada", CODE), 409, "already")
+        assert_refused(join("Bob", code), 403, "the code")
+    assert_refused(join("ada", CODE), 409, "already")
 
 
 @pytest.mark.parametrize("token", ["x", "é", *SQL, "0" * 64, "Bearer", "a" * 10_000])
-def test_a_token_that_is_none(board, group, token):
+def test_an_invalid_token(board, group, token):
     headers = {"Authorization": f"Bearer {token}".encode()}
-    refused(board.enter(headers), 401, "token")
-    refused(board.client.get("/api/entries", headers=headers), 401, "token")
-    refused(board.client.post("/api/freeze", json={"frozen": True}, headers=headers), 401, "token")
+    assert_refused(board.enter(headers), 401, "token")
+    assert_refused(board.client.get("/api/entries", headers=headers), 401, "token")
+    assert_refused(board.client.post("/api/freeze", json={"frozen": True}, headers=headers), 401, "token")
 
 
 def test_no_token_or_another_scheme(board, group):
     token = group["Authorization"].removeprefix("Bearer ")
     for headers in ({}, {"Authorization": f"Basic {token}"}, {"Authorization": token}, {"Cookie": "board=x"}):
-        refused(board.client.get("/api/entries", headers=headers), 401, "token")
+        assert_refused(board.client.get("/api/entries", headers=headers), 401, "token")
 
 
-def test_what_is_kept_of_a_token_is_no_token(board, group):
-    """Who reads the database, or the log, cannot hand in for others."""
+def test_the_stored_checksum_of_a_token_is_not_a_token(board, group):
+    """Whoever reads the database or the log cannot hand in for others."""
     for line in board.store.log.lines():
         for stolen in (line.hash, json.loads(line.detail).get("token")):
             if stolen:
-                refused(board.enter({"Authorization": f"Bearer {stolen}"}), 401, "token")
+                assert_refused(board.enter({"Authorization": f"Bearer {stolen}"}), 401, "token")
 
 
 def test_a_request_from_a_page_of_another_site(board, group):
     cookie = {"Cookie": f"board={group['Authorization'].removeprefix('Bearer ')}"}
-    for said in (
+    for headers in (
         {"Origin": "https://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"}, {},
         {"Sec-Fetch-Site": "same-site"}, {"Origin": board.url.replace("127.0.0.1", "127.0.0.1.evil.example")},
     ):  # fmt: skip
-        refused(board.enter(cookie | said), 403, "another site")
-    refused(board.enter(group | {"Origin": "https://evil.example"}), 403, "another site")
+        assert_refused(board.enter(cookie | headers), 403, "another site")
+    assert_refused(board.enter(group | {"Origin": "https://evil.example"}), 403, "another site")
 
 
 def test_a_page_of_the_board_itself_may_send_with_its_cookie(fresh):
     board, group = fresh
     cookie = {"Cookie": f"board={group['Authorization'].removeprefix('Bearer ')}"}
-    for said in ({"Origin": board.url}, {"Sec-Fetch-Site": "same-origin"}):
-        assert board.enter(cookie | said).status_code == 201
+    for headers in ({"Origin": board.url}, {"Sec-Fetch-Site": "same-origin"}):
+        assert board.enter(cookie | headers).status_code == 201
 
 
 def test_the_deadline_has_passed(fresh):
@@ -297,19 +299,19 @@ def test_the_deadline_has_passed(fresh):
     number = board.store.entries.accept(1, "a", make_entry())[0]
     pass_deadline(board.store)
     before = count_rows(board.store)
-    refused(board.enter(group), 403, "the deadline has passed")
-    refused(board.client.post(f"/api/entries/{number}/choose", headers=group), 403, "the deadline has passed")
+    assert_refused(board.enter(group), 403, "the deadline has passed")
+    assert_refused(board.client.post(f"/api/entries/{number}/choose", headers=group), 403, "the deadline has passed")
     assert count_rows(board.store) == before
 
 
 @pytest.mark.parametrize("key", ["", "x" * 81, "a b", "é".encode(), *SQL[:1]])
-def test_a_key_that_is_none(board, group, key):
+def test_an_invalid_key(board, group, key):
     headers = group | {"Idempotency-Key": key}
     got = board.client.post("/api/entries", headers=headers, files={k: (k, v) for k, v in make_files().items()})
     assert got.status_code == 422 and "Idempotency-Key" in got.json()["detail"]
 
 
-def test_names_of_files_lead_nowhere(fresh, tmp_path):
+def test_file_names_are_ignored(fresh, tmp_path):
     board, group = fresh
     before = sorted(path.name for path in tmp_path.rglob("*"))
     for number, name in enumerate(("../../etc/passwd", "/etc/passwd", "C:\\x", "a\x00b", "x" * 5000, *SQL, "<script>")):
@@ -325,20 +327,20 @@ def test_a_form_with_other_parts(board, group):
     send = lambda parts, **more: board.client.post(  # noqa: E731
         "/api/entries", headers=group | {"Idempotency-Key": "k"}, files=parts, **more
     )
-    refused(send(made[:2]), 422, "has no file notebook")
-    refused(send([*made[:2], ("other", ("x", b"x"))]), 422, "too many")
-    refused(send([*made[:2], made[0]]), 422, "too many")
-    refused(send([*made, made[0]]), 400, "form cannot be read")
-    refused(send(made, data={"ranks": "x" * 2000}), 400, "form cannot be read")
-    refused(send(made[1:], data={"random": "text"}), 422, "has no file random")
-    refused(send(None, data={"random": "x"}), 422, "has no file")
+    assert_refused(send(made[:2]), 422, "has no file notebook")
+    assert_refused(send([*made[:2], ("other", ("x", b"x"))]), 422, "too many")
+    assert_refused(send([*made[:2], made[0]]), 422, "too many")
+    assert_refused(send([*made, made[0]]), 400, "form cannot be read")
+    assert_refused(send(made, data={"ranks": "x" * 2000}), 400, "form cannot be read")
+    assert_refused(send(made[1:], data={"random": "text"}), 422, "has no file random")
+    assert_refused(send(None, data={"random": "x"}), 422, "has no file")
     for body, kind in ((b"x", "multipart/form-data"), (b"x", "multipart/form-data; boundary=b"), (b"", "text/plain")):
         headers = group | {"Idempotency-Key": "k", "Content-Type": kind}
         assert board.client.post("/api/entries", headers=headers, content=body).status_code in (400, 422)
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "1e3", "99999999999999999999", "1;--", "%27", "..%2f..", "x", "1.0"])
-def test_a_number_of_an_entry_that_is_none(board, group, number):
+def test_an_invalid_entry_number(board, group, number):
     for path, headers in (
         (f"/api/entries/{number}/choose", group),
         (f"/api/entries/{number}/notebook", board.instructor),
@@ -348,12 +350,12 @@ def test_a_number_of_an_entry_that_is_none(board, group, number):
 
 
 @pytest.mark.parametrize("reason", ["", "\x00", "a\nb", "x" * 301])
-def test_a_reason_that_is_none(board, group, reason):
+def test_an_invalid_reason(board, group, reason):
     got = board.client.post("/api/entries/1/withdraw", json={"reason": reason}, headers=board.instructor)
-    refused(got, 422, "the reason")
+    assert_refused(got, 422, "the reason")
 
 
-def test_settings_that_make_no_sense(board, group):
+def test_invalid_settings(board, group):
     for changes in (
         {"per_day": 0},
         {"deadline": "soon"},
@@ -367,7 +369,7 @@ def test_settings_that_make_no_sense(board, group):
     assert board.store.settings.read().per_day == 5
 
 
-def test_a_request_that_breaks_off(board, group):
+def test_a_connection_that_drops(board, group):
     head = (
         f"POST /api/entries HTTP/1.1\r\nHost: x\r\nAuthorization: {group['Authorization']}\r\nIdempotency-Key: k\r\n"
         "Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 500000\r\n\r\n"

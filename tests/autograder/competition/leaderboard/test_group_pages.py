@@ -1,4 +1,4 @@
-"""The pages of a group: it joins, logs in, hands in and chooses by forms."""
+"""The pages of a group: joining, logging in, handing in and choosing by forms."""
 
 import re
 
@@ -39,7 +39,7 @@ def upload(client, path="/group/hand-in?key=a", seed=7, **changes):
     )
 
 
-def test_a_form_hands_in_once_however_often_it_is_sent(tmp_path):
+def test_a_form_that_is_sent_twice_makes_one_entry(tmp_path):
     board = BoardWithGroups(tmp_path, ["Alone"], per_day=2)
     client = log_in(board, board.tokens["Alone"])
     form = read_page(client.get("/group")).all("form", action="/group/hand-in")[0]
@@ -57,7 +57,7 @@ def test_a_form_hands_in_once_however_often_it_is_sent(tmp_path):
     assert "2 are allowed" in read_page(upload(client, "/group/hand-in?key=d", seed=9), 429).text
 
 
-def test_a_group_chooses_its_own_entries_alone(three):
+def test_a_group_chooses_only_its_own_entries(three):
     client = log_in(three, three.tokens["Ähren"])
     assert "no entry 1" in read_page(client.post("/group/choose", data={"entry": "1"}), 404).text
     for number in ("-1", "9" * 30):
@@ -68,7 +68,7 @@ def test_a_group_chooses_its_own_entries_alone(three):
     assert "as you chose" in read_page(nasty.get("/group?done=chosen&entry=4")).text
 
 
-def test_after_the_deadline_nothing_can_be_handed_in_or_chosen_and_the_wall_says_what_is_final(tmp_path):
+def test_after_the_deadline_no_form_hands_in_or_chooses_and_the_wall_becomes_final(tmp_path):
     board = BoardWithGroups(tmp_path, ["Alone"])
     board.store.entries.accept(1, "a", make_patchy_entry(1))
     board.store.entries.accept(1, "b", make_patchy_entry(2))

@@ -1,4 +1,4 @@
-"""The board as a service of a real JupyterHub, behind its real proxy: who is known there need not join."""
+"""The board as a service of a real JupyterHub, behind its real proxy: the Hub's users need not join."""
 
 import contextlib
 import json
@@ -63,7 +63,7 @@ def hub(tmp_path_factory):
     ports = [find_free_port() for _ in range(4)]
     config = CONFIG.format(ports=ports, python=sys.executable, folder=str(folder / "board"))
     (folder / "jupyterhub_config.py").write_text(config)
-    # where node came from elsewhere it does not look among Debian's modules
+    # A node that is not Debian's does not search Debian's modules.
     modules = {"NODE_PATH": str(Path(proxy).resolve().parents[2])}
     path = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     with (folder / "log").open("w") as log:
@@ -92,7 +92,7 @@ def hub(tmp_path_factory):
 
 
 def below(process):
-    """All processes that it started."""
+    """All processes below a process."""
     with contextlib.suppress(psutil.Error):
         return set(psutil.Process(process.pid).children(recursive=True))
     return set()
@@ -111,7 +111,7 @@ def browser():
 
 @contextlib.contextmanager
 def logged_in(browser, url, name, page="group"):
-    """A page of the board, asked for by somebody who then logs in at the Hub."""
+    """A page of the board that a user opens, which makes the user log in at the Hub."""
     context = browser.new_context()
     tab = context.new_page()
     tab.goto(f"{url}/services/board/{page}")
@@ -126,7 +126,7 @@ def logged_in(browser, url, name, page="group"):
 
 
 def entry(number=0):
-    """Files of an entry."""
+    """The files of an entry."""
     import numpy as np
 
     rng = np.random.default_rng(number)
@@ -135,7 +135,7 @@ def entry(number=0):
 
 
 def token_of(browser, url, name, scopes):
-    """A token of the Hub, as a user makes one on its page for tokens."""
+    """A token of the Hub, made as its page for tokens makes it."""
     with logged_in(browser, url, name) as tab:
         tab.goto(f"{url}/hub/token")
         ask = """async ([url, asked]) => (await (await fetch(`${url}?_xsrf=${jhdata.xsrf_token}`, {
@@ -145,7 +145,7 @@ def token_of(browser, url, name, scopes):
 
 
 @pytest.mark.long
-def test_who_logs_in_at_the_hub_stands_on_the_page_of_the_hubs_group(hub, browser):
+def test_a_user_who_logs_in_at_the_hub_gets_the_page_of_the_hubs_group(hub, browser):
     _, url = hub
     with logged_in(browser, url, "ada") as tab:
         assert tab.url == f"{url}/services/board/group"
@@ -159,7 +159,7 @@ def test_who_logs_in_at_the_hub_stands_on_the_page_of_the_hubs_group(hub, browse
 
 
 @pytest.mark.long
-def test_two_of_one_group_see_the_same_entries_and_a_user_of_a_groups_name_does_not(hub, browser):
+def test_members_of_a_group_see_the_same_entries_and_a_user_with_the_groups_name_does_not(hub, browser):
     _, url = hub
     with logged_in(browser, url, "ada") as tab:
         origin = {"Origin": url.removesuffix("/base")}
@@ -193,7 +193,7 @@ def test_the_hubs_admin_is_the_instructor_and_nobody_else_is(hub, browser):
 
 
 @pytest.mark.long
-def test_who_is_in_two_groups_is_told_so(hub, browser):
+def test_a_user_in_two_groups_is_refused_with_their_names(hub, browser):
     _, url = hub
     with logged_in(browser, url, "fritz") as tab:
         assert "Team B, Team C" in tab.inner_text("body")
@@ -214,7 +214,7 @@ def test_the_wall_and_its_events_come_through_the_hubs_proxy_without_a_log_in(hu
 
 
 @pytest.mark.long
-def test_a_token_of_the_hub_hands_in_and_one_that_is_not_for_the_board_does_not(hub, browser):
+def test_a_token_of_the_hub_with_the_boards_scope_hands_in_and_others_do_not(hub, browser):
     _, url = hub
     board = f"{url}/services/board/api/entries"
     good = {"Authorization": f"token {token_of(browser, url, 'bob', ['access:services!service=board'])}"}
@@ -226,12 +226,12 @@ def test_a_token_of_the_hub_hands_in_and_one_that_is_not_for_the_board_does_not(
 
 
 @pytest.mark.long
-def test_a_log_in_that_another_browser_began_is_not_ended_here(hub, browser):
+def test_a_log_in_that_another_browser_began_is_refused(hub, browser):
     _, url = hub
     begun = httpx.get(f"{url}/services/board/hub/log-in", params={"next": "//elsewhere.example/"}, trust_env=False)
     state = httpx.URL(begun.headers["location"]).params["state"]
     reply = httpx.get(f"{url}/services/board/oauth_callback", params={"code": "x", "state": state}, trust_env=False)
-    assert reply.status_code == 403 and "not begun here" in reply.text
+    assert reply.status_code == 403 and "did not begin in this browser" in reply.text
     own = httpx.get(
         f"{url}/services/board/oauth_callback", params={"code": "x", "state": state}, cookies=begun.cookies,
         trust_env=False,
@@ -239,8 +239,8 @@ def test_a_log_in_that_another_browser_began_is_not_ended_here(hub, browser):
     assert own.status_code == 403 and "did not confirm" in own.text
 
 
-def test_a_board_that_a_user_of_a_hub_starts_is_no_service_of_the_hub(monkeypatch):
-    """A user's own server there has a prefix, an address and a token, too, and they are not the board's."""
+def test_a_board_that_a_user_starts_in_a_hubs_server_is_not_a_service_of_the_hub(monkeypatch):
+    """A user's server has a prefix, an address and a token too, which are not the board's."""
     for line in (
         "SERVICE_PREFIX=/user/ada/",
         "SERVICE_URL=http://127.0.0.1:8888/user/ada/",

@@ -27,7 +27,7 @@ def test_the_instructor_sets_withdraws_and_freezes_by_forms(tmp_path):
     assert {
         a["name"]: a["value"] for a in read_page(client.get("/instructor")).all("input") if a.get("value")
     }.items() >= values.items()
-    for field, wrong, said in (
+    for field, wrong, words in (
         ("per_day", "-1", "whole number"),
         ("per_day", "lots", "whole number"),
         ("deadline", "soon", "a date and a time"),
@@ -35,7 +35,7 @@ def test_the_instructor_sets_withdraws_and_freezes_by_forms(tmp_path):
         ("name", "\u202e", "invisible characters"),
         ("code", "a b", "4 to 40"),
     ):
-        assert said in read_page(client.post("/instructor/settings", data=values | {field: wrong}), 422).text
+        assert words in read_page(client.post("/instructor/settings", data=values | {field: wrong}), 422).text
     assert (
         "The reason has 0 characters"
         in read_page(client.post("/instructor/withdraw", data={"entry": 1, "group": 1}), 422).text
@@ -55,7 +55,7 @@ def test_the_instructor_sets_withdraws_and_freezes_by_forms(tmp_path):
     assert "walnut-7" not in read_page(client.get("/instructor")).text.partition("The log")[2]
 
 
-def test_a_group_gets_a_new_token_from_the_instructor_and_the_old_one_is_worth_nothing(tmp_path):
+def test_a_group_gets_a_new_token_from_the_instructor_and_the_old_one_becomes_invalid(tmp_path):
     board = BoardWithGroups(tmp_path, ["Robbed", "Other"])
     old, client = board.tokens["Robbed"], log_in(board, board.instructor)
     read_page(log_in(board, board.tokens["Other"]).post("/instructor/token", data={"group": 1}), 403)

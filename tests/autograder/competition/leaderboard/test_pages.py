@@ -1,4 +1,4 @@
-"""What holds for all pages: names are text, nothing private, nothing from elsewhere, errors as pages."""
+"""All pages: names are text, nothing private, nothing from other sites, errors as pages."""
 
 import hashlib
 from urllib.parse import urlencode
@@ -14,7 +14,7 @@ from course.competition import scene
 STATIC = templating.HERE / "static"
 
 
-def test_names_and_sentences_are_shown_as_text_on_every_page(three, asking):
+def test_names_and_sentences_are_text_on_every_page(three, asking):
     clients = [(asking, "/"), (asking, f"/?{urlencode({'group': NASTY[:40]})}")]
     clients += [(log_in(three, token), "/group") for token in three.tokens.values()]
     clients += [(log_in(three, three.instructor), path) for path in ("/instructor", "/instructor?group=2")]
@@ -25,18 +25,18 @@ def test_names_and_sentences_are_shown_as_text_on_every_page(three, asking):
 
 
 def test_no_page_has_a_private_number_before_the_deadline(three, asking):
-    shown = asking.get("/?group=Ann+%26+Bob").text + log_in(three, three.tokens["Ann & Bob"]).get("/group").text
+    text = asking.get("/?group=Ann+%26+Bob").text + log_in(three, three.tokens["Ann & Bob"]).get("/group").text
     for split, wrong in zip(scene.SPLITS, (0.03, 0.35), strict=True):
         public, private = score_patchy_map(1, wrong, split), score_patchy_map(1, wrong, split, "private")
         for name in ("overall", "average"):
-            assert f"{100 * public[name]:.1f}" in shown
+            assert f"{100 * public[name]:.1f}" in text
             assert (
-                f">{100 * private[name]:.1f}<" not in shown
+                f">{100 * private[name]:.1f}<" not in text
                 and f"{100 * public[name]:.1f}" != f"{100 * private[name]:.1f}"
             )
 
 
-def test_static_files_are_those_of_the_list_alone(asking):
+def test_only_the_listed_static_files_are_served(asking):
     for name, kind in pages.STATIC.items():
         answer = asking.get(f"/static/{name}")
         assert answer.status_code == 200 and answer.headers["content-type"].startswith(kind)
@@ -50,7 +50,7 @@ def test_htmx_is_the_file_that_its_authors_published():
     assert "Zero-Clause BSD" in (STATIC / "htmx.LICENSE.txt").read_text()
 
 
-def test_all_is_below_the_path_that_a_hub_gives_the_board(three):
+def test_all_links_are_below_the_path_that_a_hub_gives_the_board(three):
     below = app.make_app(app.Config(three.store, prefix="/services/board"))
     client = TestClient(below, headers=OWN_SITE, follow_redirects=False)
     page = read_page(client.get("/services/board/"))
@@ -64,7 +64,7 @@ def test_all_is_below_the_path_that_a_hub_gives_the_board(three):
     )
 
 
-def test_nobody_changes_anything_without_being_logged_in_or_from_another_site(three, asking):
+def test_changes_need_a_log_in_and_a_page_of_the_board_itself(three, asking):
     own, head = log_in(three, three.tokens["Ähren"]), three.store.log.head()
     paths = [
         "/group/hand-in?key=a",
@@ -77,14 +77,15 @@ def test_nobody_changes_anything_without_being_logged_in_or_from_another_site(th
         assert read_page(own.post(path, data={"entry": "1"}), 403).all("input", name="token")
     everybody = log_in(three, three.instructor)
     for path in [*paths, "/join", "/log-in", "/log-out"]:
-        for said in ({"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}, {"Origin": "null"}):
+        for headers in ({"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}, {"Origin": "null"}):
             assert (
-                everybody.post(path, data={"entry": "1", "name": "Eve", "code": CODE}, headers=said).status_code == 403
+                everybody.post(path, data={"entry": "1", "name": "Eve", "code": CODE}, headers=headers).status_code
+                == 403
             )
     assert three.store.log.head() == head
 
 
-def test_who_asks_with_a_browser_gets_a_page_on_what_is_wrong(three, asking):
+def test_a_browser_gets_errors_as_pages(three, asking):
     own, browser = log_in(three, three.tokens["Ähren"]), {"Accept": "text/html,*/*;q=0.8"}
     too_large = b"x" * (rules.MAX_BODY + 1)
     for client, method, path, options, status, words in (

@@ -1,4 +1,4 @@
-"""Pictures of the board: axes, charts with their words, colours with enough contrast."""
+"""Pictures of the board: axes, charts with their descriptions, colours with enough contrast."""
 
 import html
 import re
@@ -13,7 +13,7 @@ from course.competition import scene
 STATIC = templating.HERE / "static"
 
 
-def test_progress_is_told_in_words(tmp_path):
+def test_progress_is_described_in_words(tmp_path):
     board = BoardWithGroups(tmp_path, [NASTY[:40], "Other"])
     for group, key, wrong in ((1, "a", 0.5), (2, "b", 0.4), (1, "c", 0.2)):
         board.store.entries.accept(group, key, make_patchy_entry(1, (wrong, wrong)))
@@ -28,7 +28,7 @@ def test_progress_is_told_in_words(tmp_path):
 
 
 @pytest.mark.parametrize("values", [[], [0.5], [0.999, 1.0], [0.0, 1.0], [0.004, 0.016], [0.61, 0.87]])
-def test_an_axis_holds_every_value_and_few_ticks(values):
+def test_an_axis_contains_every_value_and_has_few_ticks(values):
     axis = pictures.Axis(values)
     assert all(0 <= axis.place(value) <= 100 for value in values) and 0 <= axis.low < axis.high <= 100
     assert 2 <= len(axis.ticks) <= 12 and all(0 <= axis.place(tick / 100) <= 100 for tick in axis.ticks)
@@ -41,7 +41,7 @@ def luminance(colour):
 
 
 def contrast(one, other):
-    """The contrast of two colours as WCAG 2.1 has it, 1 to 21."""
+    """The contrast of two colours as WCAG 2.1 defines it, 1 to 21."""
     high, low = sorted([luminance(one), luminance(other)], reverse=True)
     return (high + 0.05) / (low + 0.05)
 
@@ -63,6 +63,6 @@ def test_colours_have_the_contrast_that_people_need(scheme):
     assert not {pair: ratio for pair, ratio in low.items() if ratio < 3}
 
 
-def test_the_colours_of_classes_are_those_of_the_lab_and_all_different():
+def test_the_classes_have_the_colours_of_the_lab_all_different():
     colours = pictures.get_colours()
     assert len(set(colours)) == len(scene.CLASSES) and colours[:2] == ("#ffffff", "#1f77b4")

@@ -1,4 +1,4 @@
-"""The whole competition, played: three groups from the lab's line to the wall, the deadline, verified final ranks."""
+"""A whole competition: three groups from the lab's lines to the wall, the deadline and verified final ranks."""
 
 import subprocess
 import sys
@@ -42,8 +42,8 @@ def server(tmp_path):
         yield server
 
 
-def handed_in_from_the_lab(home, url, name, classify):
-    """A group in its own copy of the course; it joins, submits and looks, by the lab's lines. Returns what they say.
+def hand_in_from_the_lab(home, url, name, classify):
+    """Let a group join, submit and look, by the lab's lines in its own copy of the course. Returns their output.
 
     classify: None for a group that uploads the truth, with another's notebook.
     """
@@ -61,7 +61,7 @@ def handed_in_from_the_lab(home, url, name, classify):
 
 
 def wait_for(page, condition, *arguments):
-    """Wait for what the open page comes to show by itself."""
+    """Wait until the open page fulfils a condition without a reload."""
     page.wait_for_function(condition, arg=list(arguments), timeout=1000 * PATIENCE)
 
 
@@ -74,14 +74,14 @@ def test_three_groups_play_the_competition_from_their_notebooks_to_verified_fina
         wall.goto(server.url)
         wall.screenshot(path=tmp_path / "1-empty.png")
         for name, classify in GROUPS.items():
-            said = handed_in_from_the_lab(tmp_path / str(list(GROUPS).index(name)), server.url, name, classify)
-            assert f"You are the group {name}." in said and "is on the board" in said
-        # nobody loads the wall again
+            output = hand_in_from_the_lab(tmp_path / str(list(GROUPS).index(name)), server.url, name, classify)
+            assert f"You are the group {name}." in output and "is on the board" in output
+        # The wall is not reloaded.
         rows = "([names]) => names.every(name => ['random', 'disjoint'].every(split => "
         rows += "document.querySelector(`section.${split} table`)?.innerText.includes(name)))"
         wait_for(wall, rows, list(GROUPS))
         wall.screenshot(path=tmp_path / "2-entered.png", full_page=True)
-        assert first_on(wall, "random") == "<b>The oracle</b>"  # until somebody looks at its code
+        assert first_on(wall, "random") == "<b>The oracle</b>"  # until the board has run its code
 
         teacher = browser.new_page()
         teacher.goto(f"{server.url}/instructor")
@@ -95,17 +95,17 @@ def test_three_groups_play_the_competition_from_their_notebooks_to_verified_fina
         teacher.reload()
         teacher.screenshot(path=tmp_path / "4-instructor.png", full_page=True)
 
-        said = subprocess.run(
+        output = subprocess.run(
             [sys.executable, "-c", "from course import board; board.history()"], cwd=tmp_path / "2",
             env=make_environment(tmp_path / "2"), capture_output=True, text=True, check=True,
         ).stdout  # fmt: skip
-        assert "private" in said and "not verified" in said, said
+        assert "private" in output and "not verified" in output, output
         order = {split: names_on(wall, split) for split in scene.SPLITS}
         assert order["random"] == order["disjoint"] == list(GROUPS), order
         ranks = {split: ranks_on(wall, split) for split in scene.SPLITS}
         assert ranks["random"] == ["1", "2", "–"] and ranks["disjoint"][2] == "–", ranks
         standing = httpx.get(f"{server.url}/api/standing", trust_env=False).json()
-        wall.reload()  # what the API keeps and what the wall keeps are two things
+        wall.reload()
         assert standing["final"] and [row["group"] for row in standing["rows"]["random"]] == names_on(wall, "random")
         assert broken == []
 

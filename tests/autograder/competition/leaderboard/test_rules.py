@@ -1,4 +1,4 @@
-"""Names, limits, the deadline and which entry counts, as functions of what they are given."""
+"""The rules: names, limits, the deadline, and which entry counts."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -16,7 +16,7 @@ NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
 
 
 @given(st.text(max_size=60))
-def test_a_name_is_refused_or_can_be_shown_on_one_line(text):
+def test_a_name_is_refused_or_fits_on_one_line(text):
     try:
         name = rules.check_name(text)
     except RequestRefused:
@@ -27,12 +27,12 @@ def test_a_name_is_refused_or_can_be_shown_on_one_line(text):
 @pytest.mark.parametrize(
     "text", ["", "  ", "a\x00b", "a\nb", "\u202eabc", "a\u200bb", "a\u2028b", "x" * 41, "\ud800", "\U000e0041"]
 )
-def test_names_that_cannot_be_seen_or_are_too_long_are_refused(text):
+def test_invisible_names_and_long_names_are_refused(text):
     with pytest.raises(RequestRefused, match="name"):
         rules.check_name(text)
 
 
-def test_names_that_a_reader_takes_for_the_same_are_the_same():
+def test_names_that_look_the_same_count_as_the_same():
     assert rules.fold_name(rules.check_name("ＡＤＡ  Straße")) == rules.fold_name(rules.check_name("ada strasse"))
     assert rules.fold_name("a") != rules.fold_name("b")
 
@@ -42,12 +42,12 @@ def test_html_in_a_name_is_text_like_any_other():
 
 
 @given(st.datetimes(datetime(2001, 1, 1), datetime(2099, 1, 1), timezones=st.just(UTC)))
-def test_times_are_written_in_their_order_and_read_back(at):
+def test_times_as_text_keep_their_order_and_can_be_parsed(at):
     assert rules.parse_time(rules.format_time(at)) == at
     assert rules.format_time(at) < rules.format_time(at + timedelta(microseconds=1))
 
 
-def test_a_deadline_without_an_offset_is_of_the_boards_time_zone():
+def test_a_deadline_without_an_offset_is_in_the_boards_time_zone():
     assert rules.check_deadline("2026-12-18T23:59:00", "Europe/Berlin") == datetime(2026, 12, 18, 22, 59, tzinfo=UTC)
     with_offset = rules.check_deadline("2026-12-18T23:59:00-05:00", "Europe/Berlin")
     assert with_offset == datetime(2026, 12, 19, 4, 59, tzinfo=UTC)
@@ -64,7 +64,7 @@ def test_a_deadline_without_an_offset_is_of_the_boards_time_zone():
         {"time_zone": "../../etc/passwd"}, {"time_zone": "\x00"}, {"frozen": True}, {"colour": "red"}, {3: 4},
     ],
 )  # fmt: skip
-def test_settings_that_make_no_sense_are_refused(changes):
+def test_invalid_settings_are_refused(changes):
     with pytest.raises(RequestRefused):
         rules.check_settings(make_settings(), changes)
 
@@ -74,12 +74,12 @@ def test_a_board_needs_all_of_its_settings():
         rules.check_settings(None, {"name": "x", "deadline": "2026-12-18T23:59", "per_day": 1, "time_zone": "UTC"})
 
 
-def test_a_day_ends_at_midnight_there_also_when_the_clock_is_put_back():
+def test_a_day_ends_at_local_midnight_also_when_the_clock_is_set_back():
     start, end = rules.day_around(make_settings(time_zone="Europe/Berlin"), datetime(2026, 10, 25, 12, tzinfo=UTC))
     assert end - start == timedelta(hours=25) and start == datetime(2026, 10, 24, 22, tzinfo=UTC)
 
 
-def test_the_private_part_is_seen_from_the_deadline_on():
+def test_the_private_part_is_visible_from_the_deadline_on():
     board = make_settings(deadline=NOON)
     assert rules.part_at(board, NOON - timedelta(microseconds=1)) == "public"
     assert rules.part_at(board, NOON) == "private"
@@ -91,7 +91,7 @@ def test_the_private_part_is_seen_from_the_deadline_on():
 
 
 @given(st.lists(st.sampled_from([None, "why"])), st.none() | st.integers(1, 9))
-def test_which_entry_counts(withdrawn, chosen):
+def test_the_chosen_entry_counts_otherwise_the_last_one_that_is_not_withdrawn(withdrawn, chosen):
     entries = [SimpleNamespace(id=n, withdrawn=each) for n, each in enumerate(withdrawn, 1)]
     left = [entry.id for entry in entries if entry.withdrawn is None]
     expected = chosen if chosen in left else max(left, default=None)
@@ -113,7 +113,7 @@ def test_evidence_is_two_numbers_or_none():
             rules.parse_evidence(ranks, seconds)
 
 
-def test_a_notebook_is_one_of_format_4_with_code():
+def test_a_notebook_must_have_format_4_and_code():
     empty = json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": []})
     for wrong in (
         "", "null", "[]", "{}", "\ud800", empty, NOTEBOOK[:-9], NOTEBOOK.replace('"nbformat": 4', '"nbformat": 3'),
@@ -125,7 +125,7 @@ def test_a_notebook_is_one_of_format_4_with_code():
     assert rules.check_entry(**make_files(notebook=b"\xef\xbb\xbf" + NOTEBOOK.encode()))
 
 
-def test_two_contents_have_two_digests():
+def test_different_contents_have_different_digests():
     first = make_files()
     others = [first | {"notebook": NOTEBOOK.encode() + b" "}, first | {"random": first["disjoint"]}, make_files(),
               first | {"evidence": {"ranks": 1, "seconds": 1.0}}]  # fmt: skip

@@ -1,4 +1,4 @@
-"""What the wall shows: empty and full, before the deadline and after it."""
+"""The wall: empty and full, before the deadline and after it."""
 
 import html
 import io
@@ -20,7 +20,7 @@ from course.competition import scene
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory):
-    """Two hundred groups; all have the maps of one of three, and numbers of their own."""
+    """Two hundred groups. They share three pairs of maps, but each has different numbers."""
     board = BoardWithGroups(tmp_path_factory.mktemp("many"))
     places = {split: {} for split in scene.SPLITS}
     for n in range(1, 201):
@@ -28,15 +28,15 @@ def many(tmp_path_factory):
         number, _ = board.store.entries.accept(group.id, "k", make_patchy_entry(n % 3, (0.03, 0.3)))
         scores = {}
         for split, wrong in zip(scene.SPLITS, (0.03, 0.3), strict=True):
-            known = score_patchy_map(n % 3, wrong, split)
-            scores[split] = known | {name: known[name] - n / 2000 for name in ("overall", "low", "high")}
+            numbers = score_patchy_map(n % 3, wrong, split)
+            scores[split] = numbers | {name: numbers[name] - n / 2000 for name in ("overall", "low", "high")}
             places[split][number] = n
         board.store.work.put_scores(number, "public", scores)
     board.store.work.put_ranks("public", "made up", places)
     return board
 
 
-def test_the_wall_of_a_board_without_entries_says_what_will_come(tmp_path):
+def test_the_wall_of_an_empty_board_explains_how_to_take_part(tmp_path):
     board = BoardWithGroups(tmp_path, ["The first"])
     page = read_page(TestClient(board.app()).get("/"))
     assert page.text.count("No entry yet") == 2 and "left, until" in page.text and "How to take part" in page.text
@@ -69,7 +69,7 @@ def test_verified_entries_come_first_and_the_others_below_a_heading(asking):
         )
 
 
-def test_the_wall_has_each_number_of_a_group_as_text(three, asking):
+def test_every_number_of_a_group_is_on_the_wall_as_text(three, asking):
     page, row = asking.get("/?group=Ann+%26+Bob"), three.store.visible.standing().row("disjoint", "Ann & Bob")
     section = page.text.split('<section class="panel disjoint"')[1].split("</section>")[0]
     gap = three.store.visible.standing().gap("Ann & Bob")
@@ -81,7 +81,7 @@ def test_the_wall_has_each_number_of_a_group_as_text(three, asking):
     assert recall.count("<tr>") == 17 and f"{100 * row.recall[11]:.0f}</td>" in recall and "not scored" in recall
 
 
-def test_shared_ranks_are_shown_as_such(tmp_path):
+def test_shared_ranks_are_marked(tmp_path):
     board = BoardWithGroups(tmp_path, ["One", "Two", "Three"])
     for n, wrong in ((1, 0.3), (2, 0.3), (3, 0.6)):
         board.store.entries.accept(n, "k", make_patchy_entry(1, (wrong, wrong)))
@@ -91,12 +91,12 @@ def test_shared_ranks_are_shown_as_such(tmp_path):
     read_page(page)
     for split in scene.SPLITS:
         section = page.text.split(f'<section class="panel {split}"')[1].split("</section>")[0]
-        shown = re.findall(r'class="place[^"]*">(\d+)(.*?)</td>', section)
-        assert [(rank, "shared" in rest) for rank, rest in shown] == [("1", True), ("1", True), ("3", False)]
+        displayed = re.findall(r'class="place[^"]*">(\d+)(.*?)</td>', section)
+        assert [(rank, "shared" in rest) for rank, rest in displayed] == [("1", True), ("1", True), ("3", False)]
         assert '["One", "Two"]' in html.unescape(section)
 
 
-def test_two_hundred_groups_come_in_pages_and_a_chosen_one_is_on_its_page(many):
+def test_two_hundred_groups_fill_pages_and_a_requested_group_is_on_the_page_that_opens(many):
     client = TestClient(many.app())
     first = read_page(client.get("/"))
     assert len(first.all("tr", **{"class": "row"})) == 20 and first.text.count("1 to 10 of 200") == 2
@@ -110,7 +110,7 @@ def test_two_hundred_groups_come_in_pages_and_a_chosen_one_is_on_its_page(many):
     assert len(client.get("/").content) < 100_000
 
 
-def test_before_the_deadline_maps_show_no_private_pixel_and_after_it_all_that_have_a_class(tmp_path):
+def test_maps_show_no_private_pixel_before_the_deadline_and_all_labelled_pixels_after_it(tmp_path):
     board = BoardWithGroups(tmp_path, ["Alone"])
     board.store.entries.accept(1, "k", make_patchy_entry(1))
     board.score()
@@ -119,11 +119,11 @@ def test_before_the_deadline_maps_show_no_private_pixel_and_after_it_all_that_ha
         assert board.store.visible.standing().part == part
         for split, wrong in zip(scene.SPLITS, (0.02, 0.3), strict=True):
             answer = TestClient(app).get(f"/map/1/{split}.png")
-            shown = np.array(Image.open(io.BytesIO(answer.content)))
+            displayed = np.array(Image.open(io.BytesIO(answer.content)))
             hidden = (scene.split(split).grid == scene.PRIVATE) & (part == "public")
             assert hidden.any() == (part == "public")
             hidden |= scene.load()[1] == 0
-            assert np.array_equal(shown, np.where(hidden, 0, make_patchy_map(1, wrong)))
+            assert np.array_equal(displayed, np.where(hidden, 0, make_patchy_map(1, wrong)))
         if part == "public":
             board.store.settings.change({"deadline": "2026-01-01T00:00:00"})
             board.score()
@@ -144,7 +144,7 @@ def test_the_map_on_the_wall_is_the_one_that_its_row_was_scored_by(tmp_path):
     assert np.array_equal(latest.read().map_of(1, "random"), np.where(is_labelled, rerun, 0))
 
 
-def test_only_a_map_that_is_on_the_wall_can_be_seen(three, asking):
+def test_only_maps_that_are_on_the_wall_are_served(three, asking):
     counting = {row.entry for row in three.store.visible.standing().rows["random"]}
     assert counting == {1, 3, 4}
     for path in (
@@ -158,7 +158,7 @@ def test_only_a_map_that_is_on_the_wall_can_be_seen(three, asking):
     assert asking.get("/map/truth.png").headers["content-type"] == "image/png"
 
 
-def test_the_deadline_is_seen_at_once_although_nothing_else_has_changed(tmp_path, monkeypatch):
+def test_the_wall_changes_at_the_deadline_although_nothing_else_has_changed(tmp_path, monkeypatch):
     board = BoardWithGroups(tmp_path, ["Alone"])
     board.store.entries.accept(1, "k", make_patchy_entry(1))
     client = TestClient(board.app())
@@ -168,8 +168,8 @@ def test_the_deadline_is_seen_at_once_although_nothing_else_has_changed(tmp_path
     assert "The deadline has passed" in client.get("/").text
 
 
-def test_what_was_refused_or_left_before_anybody_looked_at_it_is_no_progress(tmp_path):
-    """Else a truth that was uploaded once would stand at 100% for good."""
+def test_entries_that_were_refused_or_replaced_before_verification_are_not_progress(tmp_path):
+    """Otherwise a truth that was uploaded once would stay in the chart at 100%."""
     board = BoardWithGroups(tmp_path, ["Honest", "Caught", "In passing"])
     for group, key, wrong in ((1, "a", 0.3), (2, "b", 0.0), (3, "c", 0.0), (3, "d", 0.4)):
         board.store.entries.accept(group, key, make_patchy_entry(1, (wrong, wrong)))
@@ -183,7 +183,7 @@ def test_what_was_refused_or_left_before_anybody_looked_at_it_is_no_progress(tmp
     assert "100.0" not in page.text.split("In words")[1] and "the best accuracy" in page.text
 
 
-def test_a_board_on_which_all_were_refused_has_a_wall(tmp_path):
+def test_a_board_whose_entries_were_all_refused_has_a_wall(tmp_path):
     board = BoardWithGroups(tmp_path, ["Alone"])
     board.store.entries.accept(1, "k", make_patchy_entry(1))
     board.score()
@@ -196,5 +196,5 @@ def test_a_board_on_which_all_were_refused_has_a_wall(tmp_path):
     ("seconds", "words"),
     [(0, "0 seconds"), (61, "1 minute 1 second"), (3600, "1 hour 0 minutes"), (200_000, "2 days 7 hours")],
 )
-def test_what_is_left_is_told_by_the_two_largest_units(seconds, words):
+def test_a_duration_is_given_in_its_two_largest_units(seconds, words):
     assert wall.format_duration(seconds) == words

@@ -1,4 +1,4 @@
-"""The wall and the other pages in a real browser: live, on a phone, by keyboard, and nothing from elsewhere."""
+"""The wall and the other pages in a real browser: live, on a phone, by keyboard, nothing from other sites."""
 
 import contextlib
 import re
@@ -20,7 +20,7 @@ LONG = "Ä" * 36 + " end"
 
 
 class Server:
-    """A board served on a port of this machine, which is the same after `stop` and `start`."""
+    """Serves a board on a port that stays the same after `stop` and `start`."""
 
     def __init__(self, board):
         self.board = board
@@ -63,24 +63,27 @@ def chromium():
 
 @contextlib.contextmanager
 def page_of(chromium, server, width=1920, height=1080, token=None, **options):
-    """A page of which nothing is said on the console and nothing asked elsewhere; `page.said` and `page.asked` tell."""
+    """A page that requests nothing from other sites. complaints: errors and warnings on its console; urls: requests."""
     context = chromium.new_context(viewport={"width": width, "height": height}, **options)
     if token:
         context.add_cookies([{"name": "board", "value": token, "url": server.url}])
     page = context.new_page()
     page.set_default_timeout(PATIENCE)
-    page.said, page.asked = [], []
-    page.on("console", lambda message: page.said.append(message.text) if message.type in ("error", "warning") else None)
-    page.on("pageerror", lambda error: page.said.append(str(error)))
-    page.on("request", lambda request: page.asked.append(request.url))
+    page.complaints, page.urls = [], []
+    page.on(
+        "console",
+        lambda message: page.complaints.append(message.text) if message.type in ("error", "warning") else None,
+    )
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    page.on("request", lambda request: page.urls.append(request.url))
     yield page
-    assert all(url.startswith(server.url) for url in page.asked)
+    assert all(url.startswith(server.url) for url in page.urls)
     context.close()
 
 
 @pytest.fixture(scope="module")
 def board(tmp_path_factory):
-    """Twelve groups with the same maps, of a long name and a nasty one among them."""
+    """Twelve groups with the same maps; one has a long name, and one a nasty name."""
     names = ["Rank Zero", LONG, '<i onclick="x">', *(f"Group {n}" for n in range(4, 13))]
     board = BoardWithGroups(tmp_path_factory.mktemp("board"), names)
     for n in range(1, 13):
@@ -97,7 +100,7 @@ def server(board):
         yield server
 
 
-def test_the_wall_is_another_one_at_once_without_being_loaded_again(chromium, tmp_path):
+def test_the_wall_changes_at_once_without_a_reload(chromium, tmp_path):
     board = BoardWithGroups(tmp_path, ["Early", "Late"])
     board.store.entries.accept(1, "k", make_patchy_entry(1, (0.05, 0.5)))
     board.score()
@@ -116,9 +119,9 @@ def test_the_wall_is_another_one_at_once_without_being_loaded_again(chromium, tm
         board.verify("verified")
         page.wait_for_selector("#news >> text=Late is now first on the disjoint split.")
         assert rows.first.inner_text().split()[1] == "Late" and page.evaluate("window.still") == "here"
-        assert page.evaluate("document.activeElement.id") == "choose-group", "focus stays where it was"
-        assert page.locator("#words").get_attribute("open") is not None, "what was open stays open"
-        assert page.locator("#news").get_attribute("role") == "status" and not page.said
+        assert page.evaluate("document.activeElement.id") == "choose-group", "the focus stays"
+        assert page.locator("#words").get_attribute("open") is not None, "open details stay open"
+        assert page.locator("#news").get_attribute("role") == "status" and not page.complaints
 
         server.stop()
         page.wait_for_selector("#live.lost >> text=Connection lost")
@@ -141,7 +144,7 @@ def test_ten_groups_can_be_read_from_the_back_of_the_room(chromium, server):
             assert rows.first.locator("th a").evaluate(size) >= 0.017 * height
             page.locator("text=Next").last.click()
             page.wait_for_selector("text=11 to 12 of 12")
-            assert page.locator(".heading").count() and "page=2" in page.url and not page.said
+            assert page.locator(".heading").count() and "page=2" in page.url and not page.complaints
 
 
 def test_no_page_scrolls_sideways_on_a_phone(chromium, server, board):
@@ -158,10 +161,10 @@ def test_no_page_scrolls_sideways_on_a_phone(chromium, server, board):
                     width,
                     page.evaluate(WIDE),
                 )
-            assert not page.said, path
+            assert not page.complaints, path
 
 
-def test_everything_is_reached_by_keyboard_and_the_focus_is_seen(chromium, server):
+def test_everything_can_be_reached_by_keyboard_and_the_focus_is_visible(chromium, server):
     with page_of(chromium, server) as page:
         page.goto(server.url)
         page.keyboard.press("Tab")
@@ -169,7 +172,7 @@ def test_everything_is_reached_by_keyboard_and_the_focus_is_seen(chromium, serve
         assert page.locator(".skip").bounding_box()["x"] >= 0
         page.keyboard.press("Enter")
         assert page.url.endswith("#main")
-        seen = []
+        focused = []
         for _ in range(40):
             page.keyboard.press("Tab")
             focus = page.evaluate(
@@ -178,19 +181,19 @@ def test_everything_is_reached_by_keyboard_and_the_focus_is_seen(chromium, serve
             )
             if focus[0] == "BODY":
                 break
-            seen.append(focus[0])
+            focused.append(focus[0])
             assert focus[1] != "none" and focus[2] >= 2, focus
-        assert {"choose-group", "choose-show", "tour", "on-random", "on-disjoint"} <= set(seen)
-        assert sum(each.startswith("to-") for each in seen) == 2 * wall.ROWS
+        assert {"choose-group", "choose-show", "tour", "on-random", "on-disjoint"} <= set(focused)
+        assert sum(each.startswith("to-") for each in focused) == 2 * wall.ROWS
         link = page.locator(".panel.random tr.row:not(.chosen) th a").first
         name = link.inner_text()
         link.focus()
         page.keyboard.press("Enter")
         page.wait_for_function("name => document.querySelector('#focus h2').innerText === name", arg=name)
-        assert page.evaluate("document.activeElement.innerText") == name and not page.said
+        assert page.evaluate("document.activeElement.innerText") == name and not page.complaints
 
 
-def test_a_reader_that_does_not_see_finds_tables_landmarks_and_names(chromium, server):
+def test_a_screen_reader_finds_tables_landmarks_and_names(chromium, server):
     for width in (1920, 360):
         with page_of(chromium, server, width, 900) as page:
             page.goto(server.url)
@@ -202,7 +205,7 @@ def test_a_reader_that_does_not_see_finds_tables_landmarks_and_names(chromium, s
             assert 'img "The disjoint split, 11 groups: the best accuracy is' in tree
 
 
-def test_each_group_is_shown_in_turn_until_one_says_stop(chromium, server):
+def test_groups_are_shown_in_turn_until_stop_is_clicked(chromium, server):
     with page_of(chromium, server) as page:
         page.goto(server.url)
         heading = page.locator("#focus h2")
@@ -212,10 +215,10 @@ def test_each_group_is_shown_in_turn_until_one_says_stop(chromium, server):
         page.wait_for_selector("#tour[aria-pressed=true] >> text=Stop")
         page.click("#tour")
         page.wait_for_selector("#tour[aria-pressed=false]")
-        assert not page.said
+        assert not page.complaints
 
 
-def test_nothing_moves_for_those_who_want_it_still(chromium, server):
+def test_nothing_moves_for_people_who_prefer_reduced_motion(chromium, server):
     with page_of(chromium, server, reduced_motion="reduce") as page:
         page.goto(server.url)
         page.wait_for_selector("#live:not([hidden])")
@@ -224,7 +227,7 @@ def test_nothing_moves_for_those_who_want_it_still(chromium, server):
         assert page.evaluate("document.getAnimations().length") == 0
 
 
-def test_a_group_joins_hands_in_and_chooses_without_any_script(chromium, server, board, tmp_path):
+def test_a_group_joins_hands_in_and_chooses_without_javascript(chromium, server, board, tmp_path):
     paths = {
         name: tmp_path / f"{name}.{ending}"
         for name, ending in (("random", "npy"), ("disjoint", "npy"), ("notebook", "ipynb"))
@@ -252,10 +255,10 @@ def test_a_group_joins_hands_in_and_chooses_without_any_script(chromium, server,
         assert page.locator("tr.row").count() == 2 * wall.ROWS and not page.locator("#live").is_visible()
         page.locator("#choose-group").select_option("Group 4")
         page.click("#choose-show")
-        assert page.locator("#focus h2").inner_text() == "Group 4" and not page.said
+        assert page.locator("#focus h2").inner_text() == "Group 4" and not page.complaints
 
 
-def test_who_uploads_too_much_reads_why_it_was_not_taken(chromium, server, board, tmp_path):
+def test_a_too_large_upload_is_refused_with_its_reason_on_the_page(chromium, server, board, tmp_path):
     large = tmp_path / "notebook.ipynb"
     large.write_bytes(b" " * 30_000_000)
     with page_of(chromium, server, 1280, 900, token=board.tokens["Group 12"]) as page:
@@ -264,7 +267,7 @@ def test_who_uploads_too_much_reads_why_it_was_not_taken(chromium, server, board
             page.set_input_files(f"[name={name}]", large)
         page.click("main button >> text='Hand in'")
         assert "clear the notebook's outputs" in page.locator("[role=alert]").inner_text()
-        assert len(page.said) == 1 and "413" in page.said[0]
+        assert len(page.complaints) == 1 and "413" in page.complaints[0]
 
 
 def test_the_instructor_works_by_forms(chromium, server, board):
@@ -286,4 +289,4 @@ def test_the_instructor_works_by_forms(chromium, server, board):
         assert download.value.suggested_filename == "leaderboard.csv"
         page.click("text=Log out")
         page.goto(f"{server.url}/instructor")
-        assert page.locator("[name=token]").count() == 1 and not page.said
+        assert page.locator("[name=token]").count() == 1 and not page.complaints
