@@ -17,6 +17,9 @@ def test_marked(): pass
 
 def test_in_the_middle(): pytest.skip("no bubblewrap")
 
+@pytest.mark.may_skip
+def test_that_may_be_skipped(): pytest.skip("not root")
+
 def test_that_passes(): pass
 """
 IN_TWO_PROCESSES = ["-n2", "--dist=loadgroup", "--no-loadscope-reorder"]
@@ -25,10 +28,14 @@ IN_TWO_PROCESSES = ["-n2", "--dist=loadgroup", "--no-loadscope-reorder"]
 @pytest.mark.parametrize("options", [[], IN_TWO_PROCESSES], ids=["one process", "two processes"])
 def test_a_skip_fails_on_continuous_integration_alone(tmp_path, options):
     shutil.copy(HOME / "tests" / "conftest.py", tmp_path)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = may_skip")
     (tmp_path / "test_skips.py").write_text(TESTS)
     command = [sys.executable, "-m", "pytest", "-ra", "-pno:cacheprovider", "-pxdist.plugin", "--rootdir=.", *options]
     few_plugins = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    for variables, outcome in (({"CI": "true"}, "1 failed, 1 passed, 1 error"), ({"CI": ""}, "1 passed, 2 skipped")):
+    for variables, outcome in (
+        ({"CI": "true"}, "1 failed, 1 passed, 1 skipped, 1 error"),
+        ({"CI": ""}, "1 passed, 3 skipped"),
+    ):
         run = subprocess.run(
             command, cwd=tmp_path, env=os.environ | few_plugins | variables, capture_output=True, text=True
         )

@@ -158,7 +158,7 @@ def test_a_check_calls_the_functions_it_passes_in_and_counts_them_itself(examine
 
 def test_an_examination_leaves_no_process_behind(mini):
     before = set(psutil.pids())
-    started = "import subprocess\nchild = subprocess.Popen(['sleep', '1000'], start_new_session=True)\n"
+    started = "import subprocess\nchild = subprocess.Popen(['sleep', '1005'], start_new_session=True)\n"
     notebook, _ = mini.graded(mini.hand_in(add=started + mini.work["add"]))
     examine.examine(notebook)
     left = [
@@ -166,7 +166,7 @@ def test_an_examination_leaves_no_process_behind(mini):
         for p in psutil.process_iter(["pid", "cmdline"])
         if p.pid not in before and "sleep" in (p.info["cmdline"] or [])
     ]
-    assert not [p for p in left if p.status() != psutil.STATUS_ZOMBIE and "1000" in p.cmdline()]
+    assert not [p for p in left if p.status() != psutil.STATUS_ZOMBIE and "1005" in p.cmdline()]
 
 
 def test_each_hand_in_gets_a_fresh_kernel(examined):
