@@ -46,14 +46,13 @@ class HorovodCarrier(SocketCarrier):
         from horovod.runner.http.http_server import RendezvousServer
 
         super().__init__(rank, size, reporter, secret, directory, name)
-        self.is_one_machine = directory is not None
         port = None
         if rank == 0:
             server = RendezvousServer()
             port = server.start()
             self.stop_server = weakref.finalize(self, _stop, server)  # also if the run does not begin
             self.stop_server.atexit = False
-        host = "127.0.0.1" if self.is_one_machine else wire.list_own_hosts()[0]
+        host = "127.0.0.1" if directory else wire.list_own_hosts()[0]
         self.address = self.address, host, port, socket.gethostname()
 
     def meet(self, addresses, number):
@@ -75,7 +74,7 @@ class HorovodCarrier(SocketCarrier):
             "HOROVOD_CROSS_RANK": str(peers.index(machines[self.rank])),
             "HOROVOD_CROSS_SIZE": str(len(peers)),
         }
-        if self.is_one_machine:
+        if self.directory:
             self.variables["HOROVOD_GLOO_IFACE"] = "lo"
         os.environ.update(self.variables)
 

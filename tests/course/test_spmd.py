@@ -1,4 +1,4 @@
-"""Running on ranks: what may be asked for, and how every run ends with its results or one clear error."""
+"""Running on ranks: which arguments are valid, and that every run ends with its results or one clear error."""
 
 import re
 import threading
@@ -27,7 +27,7 @@ def test_a_run_is_the_list_of_results_and_has_a_trace():
     assert run.trace.ranks == 3 and run.trace.carrier == "simulated"
 
 
-def test_lists_have_an_entry_a_rank_and_what_is_named_goes_to_all():
+def test_lists_have_one_entry_per_rank_and_keyword_arguments_go_to_all():
     assert simulated(same, [1, 2], (3, 4), z=5) == [(1, 3, 5), (2, 4, 5)]
     assert simulated(same, np.array([[1], [2]]), ranks=2)[1][0] == 2
     assert simulated(same, ranks=3, z=[7]) == [(None, None, [7])] * 3
@@ -81,23 +81,23 @@ LENGTH = "argument {} after the function has {} entries, and there are {} ranks.
         ((same,), {"ranks": 2, "faults": Slow(0, 1)}, "'Slow' object is not iterable"),
     ],
 )
-def test_arguments_that_make_no_sense_are_refused_in_a_sentence(args, kwargs, words):
+def test_invalid_arguments_are_refused_in_one_sentence(args, kwargs, words):
     with pytest.raises(Problem, match=re.escape(words)):
         spmd(*args, **{"carrier": "simulated"} | kwargs)
 
 
-def test_a_carrier_that_there_is_not_is_refused_with_those_that_there_are():
+def test_an_unknown_carrier_is_refused_with_the_known_ones():
     with pytest.raises(Problem, match=re.escape("carrier='mpy': there is no such carrier. Choose \"local\"")):
         spmd(same, ranks=2, carrier="mpy")
 
 
-def test_without_engines_and_without_a_number_it_says_what_to_do():
+def test_without_engines_and_without_a_number_the_error_says_what_to_do():
     cluster.stop()
     with pytest.raises(Problem, match=re.escape("start engines: cluster.start(4)")):
         spmd(same)
 
 
-def test_a_rank_gets_its_own_copy_of_what_it_is_given():
+def test_a_rank_gets_its_own_copy_of_its_arguments():
     def fill(comm, x, name=None):
         x[:] = comm.rank
         name.append(comm.rank)
@@ -109,7 +109,7 @@ def test_a_rank_gets_its_own_copy_of_what_it_is_given():
     assert [got[1] for got in run] == [[0], [1], [2]]
 
 
-def test_what_cannot_be_copied_is_shared():
+def test_an_argument_that_cannot_be_copied_is_shared():
     lock = threading.Lock()
     assert simulated(same, [lock, 1])[0][0] is lock
 
@@ -123,22 +123,22 @@ def test_a_failed_run_is_an_error_with_report_and_trace_and_no_traceback_in_a_no
     assert failed.trace.endings == [("waits", 0.0), ("waits", 0.0)]
 
 
-def test_a_failed_run_is_drawn_where_there_is_a_notebook(monkeypatch):
+def test_a_failed_run_is_drawn_in_a_notebook(monkeypatch):
     def stuck(comm):
         comm.recv(np.ones(1), 1 - comm.rank)
 
-    shown = []
-    monkeypatch.setattr(IPython.display, "display", shown.append)
+    drawn = []
+    monkeypatch.setattr(IPython.display, "display", drawn.append)
     with pytest.raises(RunFailed):
         simulated(stuck, ranks=2)
-    assert shown == []
+    assert drawn == []
     monkeypatch.setattr(IPython, "get_ipython", IPython.core.interactiveshell.InteractiveShell)
     with pytest.raises(RunFailed):
         simulated(stuck, ranks=2)
-    assert "waits: recv from 1" in shown[0].text
+    assert "waits: recv from 1" in drawn[0].text
 
 
-def test_a_task_that_is_still_empty_is_said_as_such():
+def test_an_empty_task_is_reported_as_empty():
     def empty(comm):
         raise NotImplementedError("about 4 lines")
 

@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 from autograder.labs import build
 from course.spmd import spmd
 
-cloudpickle.register_pickle_by_value(sys.modules[__name__])  # as a notebook's functions are; engines see no tests
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # as a notebook's functions are: engines have no tests
 
 MOST = {"simulated": 9, "local": 4, "torch": 4, "mpi": 4}
-EXAMPLES = {"simulated": 150, "local": 8, "torch": 4, "mpi": 4}  # a run on engines takes some 30 ms
+EXAMPLES = {"simulated": 150, "local": 8, "torch": 4, "mpi": 4}  # a run on engines takes about 30 ms
 
 
 @pytest.fixture(scope="module")
 def lab():
-    """What the cells of the lab's tasks, and the functions given beside them, define."""
-    names = {"np": np, "__name__": "lab_04"}  # a module that engines cannot import: its functions travel as they are
+    """The names that the cells of the lab's tasks and of its given functions define."""
+    names = {"np": np, "__name__": "lab_04"}  # not a module that engines can import, so its functions travel by value
     for cell in build.solved("04-collectives").cells:
         its = cell.metadata.get("nbgrader", {})
         if (
@@ -35,7 +35,7 @@ def lab():
 
 
 class Case:
-    """ranks, root and an array a rank, of one shape and dtype: small whole numbers, so that sums are exact."""
+    """Ranks, a root and one array per rank, of one shape and dtype: small whole numbers, so that sums are exact."""
 
     def __init__(self, ranks, root, shape, dtype, seed):
         self.ranks, self.root = ranks, root % ranks
@@ -68,7 +68,7 @@ def check_all(carrier, test):
 
 
 def are(got, expected):
-    """Whether ranks have these arrays, of the same types; None for none."""
+    """Whether the ranks have these arrays, with the same dtypes; None stands for no array."""
     assert len(got) == len(expected)
     for mine, right in zip(got, expected, strict=True):
         assert (mine is None) == (right is None)

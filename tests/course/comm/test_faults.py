@@ -1,4 +1,4 @@
-"""Faults do what they say, on every carrier, at the virtual time that can be worked out by hand."""
+"""Faults do what they say on every carrier, and at times that can be worked out by hand on simulated ranks."""
 
 import re
 import sys
@@ -12,13 +12,13 @@ from course.comm.faults import FaultsOf
 from course.errors import Problem
 from course.spmd import RunFailed, spmd
 
-cloudpickle.register_pickle_by_value(sys.modules[__name__])  # as a notebook's functions are; engines see no tests
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # as a notebook's functions are: engines have no tests
 
-NETWORK = Simulated(alpha=1.0, beta=8.0)  # a second a message, a second a float64
+NETWORK = Simulated(alpha=1.0, beta=8.0)  # one second per message, one second per float64
 
 
 def stream(comm, count):
-    """Rank 0 sends 0, 1, 2, ... to the last rank, which returns them as they come."""
+    """Rank 0 sends 0, 1, 2, ... to the last rank, which returns them in the order of arrival."""
     if comm.rank == 0:
         requests = [comm.isend(np.full(1, float(i)), comm.size - 1) for i in range(count)]
         return [request.wait() for request in requests]
@@ -53,13 +53,13 @@ def test_a_slow_rank_is_slow_and_right(carrier):
     assert run[2] == [0, 1, 2]
 
 
-def test_a_late_message_sets_out_later_and_the_next_one_does_not_overtake_it(carrier):
+def test_a_delayed_message_leaves_later_and_the_next_one_does_not_overtake_it(carrier):
     run = spmd(stream, ranks=2, carrier=carrier, count=3, faults=[Delay(0, 1, 0.05, number=1)])
     assert run[1] == [0, 1, 2]
     assert np.sort(run.trace.messages["end"])[-1] >= 0.05
 
 
-def test_a_late_message_keeps_only_those_waiting_who_wait_for_it():
+def test_a_delayed_message_blocks_only_the_ranks_that_wait_for_it():
     def two_to_one(comm):
         if comm.rank == 2:
             requests = [comm.irecv(np.empty(1), source) for source in (0, 1)]
@@ -70,7 +70,7 @@ def test_a_late_message_keeps_only_those_waiting_who_wait_for_it():
     assert began(run.trace) == [(1, 0), (0, 10)] and run.trace.seconds == 12
 
 
-def test_what_is_sent_behind_a_late_message_waits_behind_it_whatever_its_tag():
+def test_messages_behind_a_delayed_one_wait_whatever_their_tags():
     def two_tags(comm):
         if comm.rank == 0:
             requests = [comm.isend(np.ones(1), dest, tag) for dest, tag in [(1, 0), (1, 1), (2, 0)]]
@@ -83,7 +83,7 @@ def test_what_is_sent_behind_a_late_message_waits_behind_it_whatever_its_tag():
     assert sorted(run.trace.messages[["dest", "tag", "began"]].tolist()) == [(1, 0, 10), (1, 1, 10), (2, 0, 0)]
 
 
-def test_a_message_that_is_delayed_less_than_its_receive_is_late_comes_in_time():
+def test_a_delay_that_ends_before_the_receive_costs_nothing():
     def late(comm):
         if comm.rank == 1:
             comm.compute(4.0)
@@ -97,7 +97,7 @@ def test_a_reordered_message_is_overtaken_by_the_next(carrier):
     assert run[1] == [0, 2, 1, 3]
 
 
-def test_a_reordered_message_that_its_rank_waits_for_sets_out_all_the_same(carrier):
+def test_a_reordered_message_that_its_rank_waits_for_leaves_all_the_same(carrier):
     def one_by_one(comm):
         if comm.rank == 0:
             return [comm.send(np.full(1, float(i)), 1) for i in range(3)]
@@ -106,7 +106,7 @@ def test_a_reordered_message_that_its_rank_waits_for_sets_out_all_the_same(carri
     assert spmd(one_by_one, ranks=2, carrier=carrier, faults=[Reorder(0, 1)])[1] == [0, 1, 2]
 
 
-def test_only_the_message_that_was_named_is_met(carrier):
+def test_a_fault_strikes_only_the_message_with_its_number(carrier):
     def around(comm):
         got = np.empty(1)
         for step in range(3):
@@ -129,13 +129,13 @@ def test_a_rank_dies_at_the_beginning_of_its_call(carrier, step):
 
     failed = failure(calls, ranks=2, carrier=carrier, faults=[Die(1, step)])
     assert failed.report.cause.startswith("Rank 1 died")
-    if carrier != "mpi":  # there rank 0 ends with it, and what it knew is gone
+    if carrier != "mpi":  # there all ranks die together, and the records are lost
         assert [doing for doing, _ in failed.trace.endings] == ["waits", "died"]
         assert failed.trace.messages_sent[0] == step
     assert spmd(calls, ranks=2, carrier=carrier) == [None, None]
 
 
-def test_the_dead_do_not_print_or_return():
+def test_a_dead_rank_does_not_print_or_return():
     def last_words(comm):
         try:
             comm.barrier()
@@ -155,12 +155,12 @@ def test_the_dead_do_not_print_or_return():
         ("slow", "'slow' is not a fault. The faults are Slow, Die, Delay, Drop, Reorder."),
     ],
 )
-def test_a_fault_that_cannot_be_is_refused_in_a_sentence(fault, words):
+def test_an_invalid_fault_is_refused_in_one_sentence(fault, words):
     with pytest.raises(Problem, match=re.escape(words)):
         spmd(stream, ranks=2, carrier="simulated", count=1, faults=[fault])
 
 
-def test_messages_are_numbered_a_link_each():
+def test_messages_are_numbered_per_link():
     faults = FaultsOf([Drop(0, 1, 1), Reorder(0, 2), Drop(1, 2)], rank=0)
     met = [faults.take_next(dest) for dest in (1, 2, 1, 2, 1)]
     assert met == [None, Reorder(0, 2), Drop(0, 1, 1), None, None]

@@ -1,4 +1,4 @@
-"""Who waits for whom: from states to one text, the root cause first; then every student's error on every carrier."""
+"""Reports on hangs: from states to one text with the root cause first; then usual errors on every carrier."""
 
 import sys
 
@@ -11,7 +11,7 @@ from course.comm.states import Pending, Place, State, find_place_of_error, is_st
 from course.comm.transfer import BARRIER
 from course.spmd import RunFailed, spmd
 
-cloudpickle.register_pickle_by_value(sys.modules[__name__])  # as a notebook's functions are; engines see no tests
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # as a notebook's functions are: engines have no tests
 
 
 def sends(rank, dest, tag=0, dropped=False):
@@ -43,7 +43,7 @@ CAUSES = {
         [returned(0), receives(1, 0)],
         "Rank 1 waits for a message from rank 0, which has returned without sending it: one recv too many",
     ),
-    "nobody takes it": (
+    "nobody receives it": (
         [sends(0, 1), returned(1)],
         "Rank 0 sends to rank 1, which has returned without receiving it: one send too many",
     ),
@@ -55,11 +55,11 @@ CAUSES = {
         [receives(1, 0), sends(0, 1, dropped=True)],
         "The message from rank 0 to rank 1 (tag 0) was lost on the way.",
     ),
-    "one does not come to the barrier": (
+    "one does not reach the barrier": (
         [meets(0, 2), meets(1, 0), returned(2)],
         "Rank 2 has not reached the barrier in which rank 0 waits: every rank must call it.",
     ),
-    "two do not come to the barrier": (
+    "two do not reach the barrier": (
         [meets(0, 2), receives(1, 2), receives(2, 1)],
         "Ranks 1 and 2 have not reached the barrier in which rank 0 waits: every rank must call it.",
     ),
@@ -80,8 +80,8 @@ CAUSES = {
 @pytest.mark.parametrize("case", CAUSES)
 def test_the_root_cause_is_found(case):
     states, cause = CAUSES[case]
-    late = 5 if "seconds" in cause else None
-    report = explain(sorted(states, key=lambda state: state.rank), late)
+    limit = 5 if "seconds" in cause else None
+    report = explain(sorted(states, key=lambda state: state.rank), limit)
     assert report.cause.startswith(cause)
     assert report.text().splitlines()[0] == report.cause
 
@@ -104,7 +104,7 @@ def test_ranks_that_wait_in_a_library_are_reported_with_those_that_did_not_come(
     assert explain([alone, died], limit=10).cause == "Rank 1 died: its engine ended."
 
 
-def test_the_rank_that_failed_first_is_the_cause_and_not_who_waits_for_it():
+def test_the_rank_that_failed_first_is_the_cause_and_not_a_rank_that_waits_for_it():
     states = [
         receives(0, 1),
         State(1, "raised", error=("KeyError", "'x'"), at=2.0),
@@ -114,7 +114,7 @@ def test_the_rank_that_failed_first_is_the_cause_and_not_who_waits_for_it():
     assert explain(states).cause == "Rank 2 raised ValueError: no."
 
 
-def test_a_report_has_a_line_a_rank_and_names_the_ring():
+def test_a_report_has_one_line_per_rank_and_names_the_ring():
     place = Place("/home/someone/a.py", 7, "f")
     states = [receives(0, 1), receives(1, 2), sends(2, 1), returned(3)]
     states[0].seconds, states[0].place = 2.04, place
@@ -136,22 +136,22 @@ def test_a_ring_is_found_behind_a_tail_and_nowhere_else():
     assert find_ring([both, returned(1), receives(2, 0)]) in ([0, 2], [])
 
 
-def test_whose_code_it_is():
+def test_a_students_code_is_told_from_that_of_libraries():
     assert is_students("/home/someone/lab.py") and is_students("<ipython-input-1>")
     assert not is_students(np.__file__) and not is_students("<frozen importlib>")
 
 
-def test_an_error_is_placed_where_their_code_passed_it_last():
-    def theirs():
+def test_an_error_is_placed_where_the_students_code_passed_it_last():
+    def students():
         np.linalg.inv(np.zeros((2, 2)))
 
     try:
-        theirs()
+        students()
     except np.linalg.LinAlgError as error:
-        assert find_place_of_error(error).function == "theirs"
+        assert find_place_of_error(error).function == "students"
 
 
-# every error of a student's, on every carrier
+# usual errors of students, on every carrier
 
 
 def no_partner(comm, x):
@@ -227,7 +227,7 @@ ERRORS = {
 
 
 @pytest.mark.parametrize("function", ERRORS, ids=lambda function: function.__name__)
-def test_an_error_is_told_with_its_cause_and_line_and_the_ranks_are_usable_after(carrier, function):
+def test_an_error_is_reported_with_its_cause_and_line_and_the_ranks_are_usable_after(carrier, function):
     with pytest.raises(RunFailed) as caught:
         spmd(function, [np.ones(3)] * 3, carrier=carrier, timeout=1 if function is one_never_ends else 30)
     text = str(caught.value).splitlines()

@@ -23,7 +23,7 @@ from course.comm.watch import RunWatcher
 from course.errors import Problem
 from course.spmd import RunFailed, spmd
 
-cloudpickle.register_pickle_by_value(sys.modules[__name__])  # as a notebook's functions are; engines see no tests
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # as a notebook's functions are: engines have no tests
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def engines():
 
 
 def total(comm, x):
-    """The sum over ranks, on every rank, by way of rank 0."""
+    """The sum over all ranks, on every rank, computed by rank 0."""
     total = x.copy()
     if comm.rank:
         comm.send(x, dest=0)
@@ -46,7 +46,7 @@ def total(comm, x):
 
 
 def assert_usable():
-    """The engines answer right, all four of them."""
+    """Assert that all four engines compute the right result."""
     assert spmd(total, [np.full(3, rank) for rank in range(4)]) == [pytest.approx([6, 6, 6])] * 4
 
 
@@ -56,17 +56,17 @@ def failure(function, *args, **kwargs):
     return caught.value
 
 
-def test_results_and_arguments_come_and_go_as_they_are(engines):
+def test_arguments_and_results_arrive_unchanged(engines):
     given = [np.arange(4.0), torch.arange(3), {"a": [np.int8(1)]}, None]
     run = spmd(lambda comm, value: value, given)
     np.testing.assert_array_equal(run[0], given[0])
     assert torch.equal(run[1], given[1])
     assert run[2:] == given[2:]
-    run[0][0] = 5  # what came back is one's own
+    run[0][0] = 5  # a result shares no memory with an argument
     assert given[0][0] == 0
 
 
-def test_what_ranks_print_comes_with_their_rank_also_an_unfinished_line_and_warnings(engines, capsys):
+def test_printed_lines_carry_their_rank_unfinished_lines_and_stderr_too(engines, capsys):
     def speak(comm):
         import sys
 
@@ -81,7 +81,7 @@ def test_what_ranks_print_comes_with_their_rank_also_an_unfinished_line_and_warn
         ]
 
 
-def test_a_rank_that_prints_without_end_fills_nothing_and_is_stopped(engines, capsys):
+def test_a_rank_that_prints_for_ever_is_cut_off_and_stopped(engines, capsys):
     def babble(comm):
         while True:
             print("x" * 100)
@@ -102,7 +102,7 @@ def test_a_rank_that_prints_without_end_fills_nothing_and_is_stopped(engines, ca
     ],
     ids=["os._exit", "kill -9", "segfault"],
 )
-def test_a_rank_whose_engine_dies_is_the_cause_and_is_back(engines, end, words):
+def test_a_rank_whose_engine_dies_is_the_cause_and_is_replaced(engines, end, words):
     def die(comm, end):
         if comm.rank == 2:
             end()
@@ -116,7 +116,7 @@ def test_a_rank_whose_engine_dies_is_the_cause_and_is_back(engines, end, words):
 
 
 def after_meeting(carrier, then):
-    """On an engine: its rank of the next run does `then(class of the carrier)` once it has met the others."""
+    """Called on an engine: in the next run its rank calls `then(class of the carrier)` once it has met the others."""
     from course.comm.carriers import ON_ENGINES
 
     kind = ON_ENGINES[carrier].load()
@@ -132,7 +132,7 @@ def after_meeting(carrier, then):
 
 @pytest.mark.parametrize("carrier", ["local", "torch"])
 def test_no_rank_begins_before_all_have_met(engines, carrier):
-    """One that ends at once would break off what another still builds, whose error then passed for the cause."""
+    """A rank that ends at once broke connections that others were still building; their errors then hid the cause."""
 
     def dally(kind):
         time.sleep(0.5)
@@ -147,7 +147,7 @@ def test_no_rank_begins_before_all_have_met(engines, carrier):
 
 
 @pytest.mark.parametrize("carrier", ["local", "torch"])
-def test_a_rank_that_dies_while_others_wait_for_all_to_meet_is_the_cause_and_is_back(engines, carrier):
+def test_a_rank_that_dies_while_the_ranks_meet_is_the_cause_and_is_replaced(engines, carrier):
     engines.client[3].apply_sync(after_meeting, carrier, lambda kind: os._exit(3))
     failed = failure(lambda comm: comm.rank, ranks=4, carrier=carrier)
     assert failed.report.cause.startswith("Rank 3 died: ") and "exited with status 3" in failed.report.cause
@@ -155,11 +155,11 @@ def test_a_rank_that_dies_while_others_wait_for_all_to_meet_is_the_cause_and_is_
     assert_usable()
 
 
-def test_a_send_to_a_rank_that_has_died_before_is_a_wait_like_others(engines):
+def test_a_send_to_a_dead_rank_is_reported_as_a_wait(engines):
     def late(comm):
         if comm.rank == 1:
             os._exit(3)
-        time.sleep(0.5)  # then there is nobody any more to open a link to
+        time.sleep(0.5)  # by then there is no process to open a link to
         comm.send(np.zeros(1), dest=1)
 
     failed = failure(late, ranks=2)
@@ -168,7 +168,7 @@ def test_a_send_to_a_rank_that_has_died_before_is_a_wait_like_others(engines):
     assert_usable()
 
 
-def test_all_ranks_die_at_once_and_are_back(engines):
+def test_all_ranks_die_at_once_and_are_replaced(engines):
     failed = failure(lambda comm: os._exit(comm.rank), ranks=4)
     assert "died" in failed.report.cause
     assert_usable()
@@ -218,7 +218,7 @@ def test_the_interrupt_button_ends_a_run_and_says_what_it_was_doing(engines, cap
     assert_usable()
 
 
-def test_an_engine_that_loses_its_connection_is_started_anew_as_the_line_says(engines, capsys):
+def test_an_engine_that_loses_its_connection_is_restarted_and_a_line_says_so(engines, capsys):
     def cut(comm):
         if comm.rank == 1:
             comm._carrier.reporter.control.sock.close()
@@ -234,7 +234,7 @@ def test_an_engine_that_loses_its_connection_is_started_anew_as_the_line_says(en
     assert [pid for pid in after if pid not in before] == [after[1]]
 
 
-def test_a_carrier_that_cannot_begin_is_the_ranks_error_in_its_own_words(engines):
+def test_a_carrier_that_cannot_begin_is_an_error_of_the_rank_in_the_carriers_words(engines):
     def spoil():
         from course.comm.local import SocketCarrier
 
@@ -256,7 +256,7 @@ def test_a_carrier_that_cannot_begin_is_the_ranks_error_in_its_own_words(engines
     assert_usable()
 
 
-def test_what_a_run_left_in_its_sockets_is_not_found_by_the_next(engines):
+def test_messages_that_a_run_left_in_its_sockets_do_not_reach_the_next(engines):
     def leave(comm):
         if comm.rank == 0:
             comm.isend(np.full(3, 7.0), dest=1)
@@ -279,7 +279,7 @@ def test_many_runs_leave_no_file_and_no_open_socket(engines):
     assert (engines.apply_sync(open_files), open_files(), sorted(engines.directory.iterdir())) == before
 
 
-def test_a_message_larger_than_any_socket_crosses_both_ways_at_once(engines):
+def test_messages_larger_than_any_socket_cross_in_both_directions_at_once(engines):
     def swap(comm, x):
         other = 1 - comm.rank
         return comm.sendrecv(x, dest=other, recvbuf=np.empty_like(x), source=other)
@@ -292,7 +292,7 @@ def test_a_message_larger_than_any_socket_crosses_both_ways_at_once(engines):
 
 
 @pytest.mark.parametrize("from_bytes", [1, 2**62], ids=["from memory", "through sockets"])
-def test_large_messages_cross_in_any_order_of_tags_by_either_way(engines, from_bytes):
+def test_large_messages_cross_in_any_order_of_tags_from_memory_and_through_sockets(engines, from_bytes):
     def overtaken(comm, from_bytes):
         from course.comm import links
 
@@ -312,7 +312,7 @@ def test_large_messages_cross_in_any_order_of_tags_by_either_way(engines, from_b
     assert run.trace.bytes_sent[0] == 8 + 2 * 2_400_000
 
 
-def test_memory_that_cannot_be_read_is_known_before_it_is_needed():
+def test_memory_that_cannot_be_read_is_detected_beforehand():
     data, words = np.frombuffer(b"some words", np.uint8), b"some words"
     room = np.empty_like(data)
     assert memory.can_read(os.getpid(), memory.find_address(data), words, room)
@@ -326,7 +326,7 @@ def test_memory_that_cannot_be_read_is_known_before_it_is_needed():
 @pytest.mark.parametrize("carrier", ["local", "torch"])
 def test_ranks_on_several_machines_are_joined_by_tcp(engines, carrier):
     class Elsewhere:
-        """The engines, as a batch system's: files of one machine are not there on another."""
+        """The engines as a batch system has them: the files of one machine are not on another."""
 
         is_on_this_machine = False
 
@@ -341,7 +341,7 @@ def test_ranks_on_several_machines_are_joined_by_tcp(engines, carrier):
     assert trace.bytes_sent.sum() == 6 * 800_000
 
 
-def test_a_stranger_is_not_listened_to(tmp_path):
+def test_a_connection_without_the_secret_is_closed(tmp_path):
     listener, address = wire.listen(tmp_path, "s")
     with listener, socket.socket(socket.AF_UNIX) as stranger:
         server = ControlServer.__new__(ControlServer)
@@ -353,19 +353,19 @@ def test_a_stranger_is_not_listened_to(tmp_path):
 
 
 @pytest.mark.parametrize("given", [threading.Lock(), (i for i in range(3))], ids=["a lock", "a generator"])
-def test_what_cannot_travel_is_said_before_anything_runs(engines, given):
+def test_an_argument_that_cannot_be_sent_is_reported_before_anything_runs(engines, given):
     with pytest.raises(Problem, match=r"^`<lambda>` or one of its arguments cannot be sent to an engine: .*\.$"):
         spmd(lambda comm, x: x, [given, None])
     assert_usable()
 
 
-def test_a_result_that_cannot_travel_is_the_ranks_error(engines):
+def test_a_return_value_that_cannot_be_sent_is_an_error_of_the_rank(engines):
     failed = failure(lambda comm: threading.Lock() if comm.rank else 1, ranks=2)
     assert "the return value cannot be sent to the notebook" in failed.report.cause
     assert_usable()
 
 
-def test_more_ranks_than_engines_are_said_in_a_sentence(engines):
+def test_more_ranks_than_engines_are_refused_in_one_sentence(engines):
     with pytest.raises(
         Problem, match=r"9 ranks need 9 engines, and 4 are running\. Start more with cluster\.start\(9\)"
     ):

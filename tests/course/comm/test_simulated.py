@@ -1,4 +1,4 @@
-"""Simulated ranks: times to check by hand, and functions that do all that a function can do."""
+"""Simulated ranks: times that can be checked by hand, and functions that do anything a function can do."""
 
 import contextlib
 import gc
@@ -16,7 +16,7 @@ from course.comm import Simulated, simulated
 from course.errors import Problem
 from course.spmd import RunFailed, spmd
 
-# a second a message, a second 8 bytes, a second 8 bytes added
+# one second per message, per 8 bytes, and per 8 bytes added
 NETWORK = Simulated(alpha=1.0, beta=8.0, gamma=0.125)
 
 
@@ -31,7 +31,7 @@ def failure(function, ranks, **kwargs):
 
 
 def times(trace):
-    """(source, dest, when it set out, when it was there) of each message."""
+    """(source, dest, departure, arrival) of each message."""
     return trace.messages[["source", "dest", "began", "end"]].tolist()
 
 
@@ -64,7 +64,7 @@ def test_a_rank_sends_one_message_at_a_time_and_receives_one_at_a_time():
     assert there_and_back[3:] == [(1, 0, 6, 8), (2, 0, 8, 10), (3, 0, 10, 12)]
 
 
-def test_to_send_and_to_receive_at_the_same_time_takes_no_longer_than_one_of_them():
+def test_sending_and_receiving_at_the_same_time_take_no_longer_than_one_of_them():
     def exchange(comm):
         comm.sendrecv(np.ones(1), 1 - comm.rank, recvbuf=np.empty(1), source=1 - comm.rank)
 
@@ -76,7 +76,7 @@ def test_computing_costs_what_is_declared():
     assert trace.seconds == 2 + 2
 
 
-def test_a_barrier_costs_a_message_without_bytes_for_each_doubling_and_waits_for_the_last():
+def test_a_barrier_costs_one_empty_message_per_doubling_and_waits_for_the_last_rank():
     def meet(comm):
         comm.compute(float(comm.rank))
         comm.barrier()
@@ -98,12 +98,12 @@ def test_an_isend_costs_its_rank_nothing_until_it_waits():
 
 
 @pytest.mark.parametrize("numbers", [{"alpha": -1}, {"beta": 0}, {"gamma": -1e-9}])
-def test_a_network_that_cannot_be_is_refused(numbers):
+def test_an_impossible_network_is_refused(numbers):
     with pytest.raises(Problem, match="beta more than 0 bytes per second"):
         Simulated(**numbers)
 
 
-def test_a_request_that_is_done_while_another_is_waited_for_gives_its_rank_no_second_turn():
+def test_a_request_that_finishes_during_another_wait_gives_its_rank_no_second_turn():
     def two_requests(comm):
         x = np.empty(1)
         if comm.rank == 0:
@@ -121,7 +121,7 @@ def test_a_request_that_is_done_while_another_is_waited_for_gives_its_rank_no_se
     assert run(two_requests, 3)[0] == 5
 
 
-def test_a_rank_that_catches_a_mismatch_gives_no_second_turn_to_its_wait():
+def test_a_rank_that_catches_a_mismatch_gets_no_second_turn():
     def careful(comm):
         x = np.ones(1)
         if comm.rank == 0:
@@ -144,7 +144,7 @@ def test_a_rank_that_catches_a_mismatch_gives_no_second_turn_to_its_wait():
     assert [state for state, _ in caught.value.trace.endings] == ["returned", "raised", "returned"]
 
 
-def test_a_mismatch_ends_a_sendrecv_whose_own_message_nobody_takes():
+def test_a_mismatch_ends_a_sendrecv_whose_own_message_is_never_received():
     def unfit(comm):
         if comm.rank == 0:
             comm.send(np.ones(2), 1)
@@ -161,7 +161,7 @@ def chatty(comm):
     print("ee", end="", file=sys.stderr)
 
 
-def test_what_ranks_print_comes_line_by_line_with_their_rank_the_rest_at_the_end(capsys):
+def test_printed_lines_carry_their_rank_and_unfinished_ones_come_at_the_end(capsys):
     run(chatty, 2)
     print("after")
     assert capsys.readouterr().out.splitlines() == [
@@ -189,7 +189,7 @@ def test_ranks_may_run_ranks_of_their_own(capsys):
     assert sorted(capsys.readouterr().out.splitlines()) == sorted([*lines, "[rank 0] out", "[rank 1] out"])
 
 
-def test_deep_recursion_and_generators_are_a_ranks_own_affair():
+def test_ranks_may_recurse_deeply_and_use_generators():
     def deep(comm, levels):
         return comm.barrier() if levels == 0 else deep(comm, levels - 1)
 
@@ -204,7 +204,7 @@ def test_deep_recursion_and_generators_are_a_ranks_own_affair():
     assert run(everything, 2) == [[None] * 3, [0, 1, 2]]
 
 
-def test_settings_of_numpy_and_of_warnings_are_each_ranks_own():
+def test_each_rank_has_its_own_settings_of_numpy_and_warnings():
     def divide(comm):
         with np.errstate(divide="raise" if comm.rank else "ignore"):
             comm.barrier()
@@ -232,7 +232,7 @@ def test_a_rank_that_exits_is_reported_and_the_others_are_ended():
     assert sorted(ended) == [0, 1, 2]
 
 
-def test_a_rank_that_returns_early_leaves_the_others_to_finish():
+def test_the_other_ranks_finish_after_one_returns_early():
     def early(comm):
         if comm.rank == 0:
             return "early"
@@ -245,7 +245,7 @@ def left_behind():
     return len(simulated._left_behind)
 
 
-def test_ranks_that_swallow_every_exception_are_left_behind_and_harm_nobody():
+def test_ranks_that_swallow_every_exception_are_left_behind_and_do_no_harm():
     def stubborn(comm):
         while True:
             with contextlib.suppress(BaseException):
@@ -289,7 +289,7 @@ def test_a_run_stopped_before_some_rank_had_its_first_turn_ends_all_of_them():
     assert left_behind() == before
 
 
-def test_ranks_that_exchange_messages_without_end_are_not_told_that_they_compute():
+def test_ranks_that_exchange_messages_for_ever_are_not_reported_as_computing():
     def forever(comm):
         x = np.empty(1)
         while True:
@@ -317,7 +317,7 @@ def test_the_interrupt_button_ends_an_endless_loop_and_the_ranks_that_wait():
     assert sorted(ended) == [0, 1]  # rank 2 had not begun
 
 
-def test_handlers_and_timers_of_others_are_put_back_as_they_were():
+def test_signal_handlers_and_timers_are_put_back():
     rang = []
     before = signal.signal(signal.SIGALRM, lambda *_: rang.append(1)), signal.getsignal(signal.SIGINT)
     try:
@@ -331,7 +331,7 @@ def test_handlers_and_timers_of_others_are_put_back_as_they_were():
         signal.signal(signal.SIGALRM, before[0])
 
 
-def test_how_often_garbage_is_collected_is_put_back_and_so_is_where_print_goes():
+def test_garbage_collection_and_stdout_are_put_back():
     before = gc.get_threshold(), sys.stdout, sys.stderr
     run(lambda comm: comm.barrier(), 3)
     failure(lambda comm: comm.recv(np.empty(1), 0), 2)
@@ -351,7 +351,7 @@ def test_a_run_works_in_a_thread_that_is_not_the_main_one():
     assert results == [[0, 1, 2], [0, 1]]
 
 
-def test_a_process_whose_ranks_would_not_end_ends():
+def test_a_process_exits_although_its_ranks_would_not_end():
     code = """if True:
         from course.spmd import RunFailed, spmd
         def stubborn(comm):

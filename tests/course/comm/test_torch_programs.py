@@ -1,4 +1,4 @@
-"""Programs of torch.distributed's own, as functions of a run with the torch carrier."""
+"""Programs that call torch.distributed themselves, as functions of a run with the torch carrier."""
 
 import sys
 
@@ -11,7 +11,7 @@ from course import cluster
 from course.errors import Problem
 from course.spmd import RunFailed, spmd
 
-cloudpickle.register_pickle_by_value(sys.modules[__name__])  # as a notebook's functions are; engines see no tests
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # as a notebook's functions are: engines have no tests
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def joined():
 
 
 def total(comm, groups=1):
-    """The sum of 10 ** rank by a default group, made as often as asked for."""
+    """The sum of 10 ** rank by a default group, which is made `groups` times."""
     for _ in range(groups):
         if dist.is_initialized():
             dist.destroy_process_group()
@@ -64,7 +64,7 @@ def test_a_rank_that_leaves_the_others_in_a_collective_costs_one_run(engines, ho
     assert list(spmd(total, ranks=3, carrier="torch")) == [111] * 3
 
 
-def test_outside_of_a_run_with_this_carrier_the_group_says_what_it_needs(engines):
+def test_outside_a_run_with_this_carrier_the_group_says_what_it_needs(engines):
     with pytest.raises(RunFailed, match='carrier="torch"'):
         spmd(lambda comm: joined(), ranks=1)
     import course.comm.torch  # noqa: F401

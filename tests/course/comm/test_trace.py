@@ -1,4 +1,4 @@
-"""What is counted is exact, what is predicted is the formula, and what is saved can be opened."""
+"""Traces: counters are exact, predictions follow the formula, and saved files can be opened."""
 
 import json
 import sys
@@ -13,9 +13,9 @@ from course.comm.trace import Trace, fit
 from course.errors import Problem
 from course.spmd import RunFailed, spmd
 
-cloudpickle.register_pickle_by_value(sys.modules[__name__])  # as a notebook's functions are; engines see no tests
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # as a notebook's functions are: engines have no tests
 
-SLOW_NETWORK = Simulated(alpha=1.0, beta=8.0)  # a second a message and a second a float64: times to add up by hand
+SLOW_NETWORK = Simulated(alpha=1.0, beta=8.0)  # one second per message and per float64, to add up by hand
 
 
 def loop_broadcast(comm, x):
@@ -28,7 +28,7 @@ def loop_broadcast(comm, x):
 
 
 def tree_broadcast(comm, x):
-    """From rank 0 by a binomial tree: whoever has it passes it on."""
+    """From rank 0 by a binomial tree: every rank that has the array passes it on."""
     have = 1
     while have < comm.size:
         if comm.rank < have:
@@ -69,7 +69,7 @@ def test_a_broadcast_by_a_loop_is_counted_exactly(carrier, ranks):
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
-def test_a_broadcast_by_a_tree_takes_the_logarithm_of_steps_and_spares_the_root(carrier, ranks):
+def test_a_broadcast_by_a_tree_takes_logarithmically_many_steps_and_spares_the_root(carrier, ranks):
     trace = traced(tree_broadcast, ranks, 5, carrier)
     steps = int(np.ceil(np.log2(ranks)))
     assert trace.messages_sent.sum() == ranks - 1 and trace.step_bytes.tolist() == [40] * steps
@@ -77,18 +77,18 @@ def test_a_broadcast_by_a_tree_takes_the_logarithm_of_steps_and_spares_the_root(
 
 
 @pytest.mark.parametrize(("ranks", "count"), [(1, 3), (2, 4), (3, 7), (4, 8), (4, 2)])
-def test_a_ring_sends_what_the_formula_says_uneven_parts_too(carrier, ranks, count):
+def test_a_ring_sends_what_the_formula_says_for_uneven_parts_too(carrier, ranks, count):
     run = spmd(ring_allreduce, [np.full(count, float(rank)) for rank in range(ranks)], carrier=carrier)
     assert all((x == sum(range(ranks))).all() for x in run)
     sizes = np.array([8 * len(part) for part in np.array_split(np.ones(count), ranks)])
-    for rank in range(ranks):  # of all parts, each but one is sent in each of the two halves
+    for rank in range(ranks):  # in each of the two halves a rank sends all parts but one
         left_out = sizes[(rank + 1) % ranks] + sizes[(rank + 2) % ranks]
         assert run.trace.bytes_sent[rank] == 2 * sizes.sum() - left_out
     assert run.trace.steps.tolist() == [2 * (ranks - 1)] * ranks
     assert run.trace.step_bytes.tolist() == [sizes.max()] * (2 * (ranks - 1))
 
 
-def test_what_differs_between_loop_and_tree_is_the_busiest_rank_not_the_busiest_link():
+def test_loop_and_tree_differ_in_the_busiest_rank_not_in_the_busiest_link():
     loop, tree = (traced(function, 16, 5, "simulated") for function in (loop_broadcast, tree_broadcast))
     assert loop.busiest_link == tree.busiest_link == (0, 1, 40)
     assert loop.busiest_rank == (0, 15 * 40) and tree.busiest_rank == (0, 4 * 40)
@@ -105,7 +105,7 @@ def test_the_simulated_clock_shows_what_the_model_predicts(ranks, count):
     assert trace.seconds == trace.predict() == 2 * (ranks - 1) * message
 
 
-def test_a_prediction_takes_other_networks_and_asks_for_what_it_lacks(carrier):
+def test_a_prediction_takes_other_networks_and_names_the_numbers_it_lacks(carrier):
     trace = traced(loop_broadcast, 3, 5, carrier)
     assert trace.predict(alpha=1.0, beta=10.0) == 2 * (1 + 4)
     if carrier == "simulated":
@@ -122,12 +122,12 @@ def test_without_times_the_counts_are_the_same():
         assert trace.bytes_sent.sum() == 2 * 4 * 12 * 8 and trace.steps.tolist() == [8] * 5
 
 
-def test_beyond_64_ranks_times_are_kept_for_who_asks():
+def test_with_more_than_64_ranks_times_are_kept_on_request():
     assert traced(tree_broadcast, 64, 1, "simulated").full and not traced(tree_broadcast, 65, 1, "simulated").full
     assert len(traced(tree_broadcast, 65, 1, Simulated(trace=True)).messages) == 64
 
 
-def test_a_table_tells_a_row_a_rank_and_what_was_busiest():
+def test_a_table_has_one_row_per_rank_and_the_busiest_link_and_rank():
     lines = traced(loop_broadcast, 3, 5, "simulated").text().splitlines()
     assert lines[0] == "3 simulated ranks, 20.08 µs: 2 messages, 80 bytes, 2 steps"
     assert [line.split() for line in lines[2:5]] == [
@@ -138,7 +138,7 @@ def test_a_table_tells_a_row_a_rank_and_what_was_busiest():
     assert lines[5:] == ["busiest link: 0 → 1, 40 bytes", "busiest rank: 0, 80 bytes in one direction"]
 
 
-def test_a_table_of_one_rank_and_one_of_a_thousand_are_short():
+def test_tables_of_one_rank_and_of_a_thousand_are_short():
     assert repr(traced(loop_broadcast, 1, 5, "simulated")).startswith("1 simulated rank, 0 s: 0 messages, 0 bytes")
     text = traced(tree_broadcast, 1000, 5, "simulated").text()
     assert len(text.splitlines()) < 20 and "the 8 busiest ranks:" in text and "from 0 to 400 bytes" in text
@@ -168,7 +168,7 @@ def slow_handover(comm, x):
         comm.compute(1.0)
 
 
-def test_what_each_rank_did_when_adds_up():
+def test_the_spans_of_each_rank_add_up():
     spans = traced(slow_handover, 2, 3, SLOW_NETWORK).spans()
     assert [tuple(span) for span in spans] == [
         (0, "compute", 0, 2, -1, True),
@@ -179,7 +179,7 @@ def test_what_each_rank_did_when_adds_up():
     ]
 
 
-def test_computing_between_begin_and_wait_is_computing_although_a_message_crosses():
+def test_computing_between_begin_and_wait_counts_as_computing_while_a_message_crosses():
     def overlapped(comm, x):
         if comm.rank == 0:
             request = comm.isend(x, 1)
@@ -192,7 +192,7 @@ def test_computing_between_begin_and_wait_is_computing_although_a_message_crosse
     assert [tuple(span[:4]) for span in spans if span.rank == 0] == [(0, "compute", 0, 1), (0, "message", 1, 4)]
 
 
-def test_a_wait_for_two_messages_is_for_the_one_that_begins_last():
+def test_a_wait_for_two_messages_is_a_wait_for_the_one_that_begins_last():
     def middle(comm, x):
         if comm.rank == 1:
             comm.sendrecv(x, 0, recvbuf=x, source=2)
@@ -237,7 +237,7 @@ def test_a_run_that_failed_keeps_the_waits_that_never_ended_and_how_each_rank_en
     assert trace.messages_sent.tolist() == [1, 0, 0, 0]
 
 
-def test_a_rank_that_was_cut_off_while_it_computed_is_told_so():
+def test_a_rank_that_was_cut_off_while_it_computed_is_shown_as_such():
     def endless(comm, x):
         comm.compute(1.0)
         while comm.rank == 1:
@@ -248,7 +248,7 @@ def test_a_rank_that_was_cut_off_while_it_computed_is_told_so():
     assert [(span.rank, span.kind) for span in trace.spans() if not span.done] == [(1, "compute")]
 
 
-def test_of_a_rank_whose_record_is_lost_the_others_messages_are_known():
+def test_the_messages_of_a_rank_whose_record_is_lost_are_known_from_its_peers():
     recorder = Recorder(0, 2)
     recorder.messages.append((0, 1, 0, 8, 1, 0.0, 1.0, 2.0))
     recorder.end("returned", 2.0)
@@ -270,7 +270,7 @@ def saved(trace, folder):
     return json.loads((folder / "trace.json").read_text())["traceEvents"]
 
 
-def test_a_saved_trace_has_a_named_thread_a_rank_and_every_call_as_a_slice(tmp_path):
+def test_a_saved_trace_has_one_named_thread_per_rank_and_one_slice_per_call(tmp_path):
     events = saved(traced(slow_handover, 2, 3, SLOW_NETWORK), tmp_path)
     names = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
     assert names == {1: "rank 0", 2: "rank 1"}
@@ -303,7 +303,7 @@ def test_a_saved_trace_has_what_the_format_demands(carrier, function, tmp_path):
         assert (start["tid"] - 1, end["tid"] - 1) == (start["args"]["source"], start["args"]["dest"])
 
 
-def test_every_end_of_a_saved_arrow_lies_in_a_slice_else_it_is_not_drawn(tmp_path):
+def test_both_ends_of_a_saved_arrow_lie_in_slices_as_perfetto_demands(tmp_path):
     events = saved(traced(ring_allreduce, 4, 7, "simulated"), tmp_path)
     slices = [event for event in events if event["ph"] == "X"]
     for event in events:
@@ -338,7 +338,7 @@ def test_a_fit_finds_latency_and_bandwidth():
     assert alpha == pytest.approx(0.5) and beta == pytest.approx(1 / 1.5)
 
 
-def test_where_larger_messages_took_no_longer_the_bandwidth_is_without_end():
+def test_the_bandwidth_is_infinite_if_larger_messages_took_no_longer():
     assert fit([1, 2], [3.0, 1.0])[1] == np.inf
 
 

@@ -1,4 +1,4 @@
-"""Mistakes that were once told wrongly, or not at all."""
+"""Mistakes that the report once described wrongly, or not at all."""
 
 import numpy as np
 import pytest
@@ -13,8 +13,8 @@ def failure(function, ranks, carrier, **options):
     return caught.value
 
 
-def told(function, carrier, **options):
-    """The report on a run that must fail."""
+def report_on(function, carrier, **options):
+    """The text of the error of a run that must fail."""
     with pytest.raises(RunFailed) as caught:
         spmd(function, ranks=4, carrier=carrier, **options)
     return str(caught.value)
@@ -31,7 +31,7 @@ def test_an_exception_whose_message_cannot_be_read_is_still_the_cause(carrier):
             raise Speechless
         comm.barrier()
 
-    assert told(program, carrier).startswith("Rank 1 raised Speechless: its message cannot be read (")
+    assert report_on(program, carrier).startswith("Rank 1 raised Speechless: its message cannot be read (")
 
 
 def test_an_exception_with_an_endless_message_is_cut(carrier):
@@ -40,8 +40,8 @@ def test_an_exception_with_an_endless_message_is_cut(carrier):
             raise ValueError("x" * 10_000_000)
         comm.barrier()
 
-    report = told(program, carrier)
-    assert report.startswith("Rank 1 raised ValueError: xxx") and len(report) < 10_000
+    text = report_on(program, carrier)
+    assert text.startswith("Rank 1 raised ValueError: xxx") and len(text) < 10_000
 
 
 def test_an_exception_without_a_message_has_no_colon(carrier):
@@ -50,16 +50,16 @@ def test_an_exception_without_a_message_has_no_colon(carrier):
             raise MemoryError
         comm.barrier()
 
-    assert told(program, carrier).startswith("Rank 2 raised MemoryError (")
+    assert report_on(program, carrier).startswith("Rank 2 raised MemoryError (")
 
 
 def test_ranks_in_a_circle_are_named_in_rising_order(carrier):
     def program(comm):
         comm.recv(np.empty(1), source=(comm.rank - 1) % comm.size)
 
-    report = told(program, carrier)
-    assert report.startswith("Ranks 0, 1, 2 and 3 all wait to receive")
-    assert "ring of waits: 0 → 3 → 2 → 1 → 0\n" in report
+    text = report_on(program, carrier)
+    assert text.startswith("Ranks 0, 1, 2 and 3 all wait to receive")
+    assert "ring of waits: 0 → 3 → 2 → 1 → 0\n" in text
 
 
 def test_the_communicator_of_an_earlier_run_says_that_it_is_over():
@@ -68,10 +68,10 @@ def test_the_communicator_of_an_earlier_run_says_that_it_is_over():
     def program(comm):
         kept[comm.rank].send(np.ones(1), dest=0)
 
-    assert told(program, "simulated").startswith("Rank 0 raised Problem: this run is over")
+    assert report_on(program, "simulated").startswith("Rank 0 raised Problem: this run is over")
 
 
-def test_a_receive_begun_with_another_tag_is_seen_beside_the_send_that_is_waited_for(carrier):
+def test_a_receive_with_another_tag_is_found_behind_the_send_that_a_rank_waits_for(carrier):
     def other_tag(comm):
         right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
         received = comm.irecv(np.empty(1), left, tag=1)
@@ -94,7 +94,7 @@ def test_a_message_that_is_late_is_not_called_a_circle(carrier):
         assert failed.report.cause.startswith("The ranks were still exchanging messages after 1 seconds")
 
 
-def test_the_report_ends_with_how_the_function_was_run(carrier):
+def test_the_report_ends_with_the_call_of_the_function(carrier):
     def lonely(comm, root, array, op):
         comm.recv(array, (comm.rank + 1) % comm.size)
 
@@ -104,7 +104,7 @@ def test_the_report_ends_with_how_the_function_was_run(carrier):
     )
 
 
-def test_an_exception_of_several_lines_keeps_to_its_rank_s_line(carrier):
+def test_an_exception_of_several_lines_stays_on_the_line_of_its_rank(carrier):
     def wordy(comm):
         raise ValueError("one\ntwo")
 
