@@ -60,11 +60,11 @@ def configure(c, root):
     c.GenerateFeedback.exporter_class = "autograder.reports.feedback.PageExporter"
     c.GenerateFeedback.preprocessors = [
         f"{nbgrader}.ClearHiddenTests",
-        "autograder.reports.feedback.Page",
+        "autograder.reports.feedback.FeedbackPage",
     ]
     c.PageExporter.template_name = "feedback"
     c.PageExporter.extra_template_basedirs = [str(render.TEMPLATES)]
-    c.PageExporter.filters = {"plain": render.plain, "points": render.points}
+    c.PageExporter.filters = render.FILTERS
     c.FileNameCollectorPlugin.named_regexp = COLLECTED  # for nbgrader's zip_collect: files from `course hand-in`
     c.ExportApp.plugin_class = "autograder.reports.grades_csv.Grades"
 

@@ -17,7 +17,7 @@ from autograder.gradebook import records
 from autograder.gradebook.classroom import Classroom
 from autograder.gradebook.folder import ClassFolder
 from autograder.intake import collect, tidy
-from autograder.reports import summary as reports
+from autograder.reports import lab_reports
 from course.errors import Problem
 
 
@@ -78,7 +78,7 @@ def grade(
             outcomes.append(outcome)
             on_outcome(outcome)
         csv = classroom.export()
-        reports.write(classroom)
+        lab_reports.write_reports(classroom)
     return Result(sorted(outcomes, key=lambda outcome: (outcome.student, outcome.lab)), strays, csv)
 
 
@@ -103,7 +103,7 @@ def grade_each(hand_ins, classroom, workers, profile, again, unsafe):
             report(outcome, classroom, notebook, record)
         yield outcome
     for key, record in pool.records(notebooks, unsafe, workers, profile, classroom.cell_seconds):
-        (outcome, version), notebook = waiting.pop(key), notebooks.pop(key)
+        (outcome, version), notebook = waiting[key], notebooks[key]
         with noting_failure(outcome):
             if isinstance(record, Problem):
                 raise record

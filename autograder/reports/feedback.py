@@ -1,7 +1,7 @@
-"""What a feedback page shows of an autograded hand-in, made ready for templates/feedback/index.html.j2.
+"""Prepares an autograded hand-in for its feedback page, templates/feedback/index.html.j2.
 
-A step of `nbgrader generate_feedback`, after hidden tests have been taken out of the check cells. Reads points and
-comments from the gradebook as nbgrader's own step does; writes nothing.
+Steps of `nbgrader generate_feedback`, which run after hidden tests have been removed from the check cells. Reads points
+and comments from the gradebook, as nbgrader's own step does; writes nothing.
 """
 
 from nbconvert.exporters import HTMLExporter
@@ -13,14 +13,14 @@ from autograder.reports import render
 
 
 class PageExporter(HTMLExporter):
-    """A name of its own in the class's configuration, so that formgrader's pages keep their own template."""
+    """Gives feedback pages a name in the class's configuration, so that formgrader's pages keep their own template."""
 
 
-class Page(GetGrades):
+class FeedbackPage(GetGrades):
     """Puts the tasks with their cells, the sums of points and the style of code into `resources["course"]`."""
 
     def _get_score(self, cell, resources):
-        """As nbgrader's, but what still waits for a person has the score None, not 0."""
+        """As in nbgrader, except that the score is None, not 0, where a person has still to grade."""
         super()._get_score(cell, resources)
         grade = self.gradebook.find_grade(
             cell.metadata.nbgrader.grade_id, self.notebook_id, self.assignment_id, self.student_id
@@ -30,7 +30,7 @@ class Page(GetGrades):
 
     def preprocess(self, nb, resources):
         nb, resources = super().preprocess(nb, resources)
-        tasks = tasks_of(nb.cells)
+        tasks = group_by_task(nb.cells)
         graded = [source.nbgrader(cell) for task in tasks for cell in task["graded"]]
         resources["course"] = {
             "tasks": tasks,
@@ -38,14 +38,14 @@ class Page(GetGrades):
             "points": sum(grade["points"] for grade in graded),
             "by_hand": sum(grade["points"] for grade in graded if grade["score"] is None),
             "remarks": nb.metadata.get("course", {}).get("remarks", []),
-            # black and white with weight and slant: legible for everyone, on paper too
+            # black and white, with weight and slant: readable for everyone, and on paper
             "style": render.STYLE + HtmlFormatter(style="bw").get_style_defs(".highlight"),
         }
         return nb, resources
 
 
-def tasks_of(cells):
-    """Each task or answer: its name, the cells of the student's work and the cells that give points."""
+def group_by_task(cells):
+    """One dict per task or written answer that gives points: its name, the cells of the work, and the graded cells."""
     tasks = {}
     for cell in cells:
         grade_id = source.nbgrader(cell).get("grade_id")

@@ -13,7 +13,7 @@ from autograder.testing.mini_lab import LAB
 from autograder.testing.texts import HOSTILE, SCRIPT
 
 
-def written(room, student):
+def write_page(room, student):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         room.generate_feedback(student, LAB)
@@ -40,7 +40,7 @@ def hostile(mini, graded_class):
             ]
     remarks = [f"the cell '{SCRIPT}{number}' is not one of the lab's" for number in range(5000)]
     graded_class.put("<b>eve", notebook, {"add-check": HOSTILE + "D" * 1_000_000}, score=1.5, remarks=remarks)
-    return written(graded_class, "<b>eve")
+    return write_page(graded_class, "<b>eve")
 
 
 def test_a_hostile_and_huge_hand_in_gives_a_harmless_and_light_page(hostile, tmp_path):
@@ -49,13 +49,13 @@ def test_a_hostile_and_huge_hand_in_gives_a_harmless_and_light_page(hostile, tmp
         browser.assert_harmless_and_readable(chromium, hostile, tmp_path)
 
 
-def test_no_control_character_and_no_turn_of_direction_gets_into_a_page(hostile):
+def test_no_control_character_and_no_change_of_reading_direction_gets_into_a_page(hostile):
     content = hostile.read_text()
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]", content)
     assert "red" in content and "[31m" not in content and "{{ 7 * 7 }}" in content
 
 
-def test_what_was_cut_is_said(hostile):
+def test_a_page_says_where_it_was_truncated(hostile):
     content = hostile.read_text()
     assert "more characters)" in content and "and 4950 more like these" in content
 
@@ -68,18 +68,18 @@ def test_a_page_forbids_scripts_and_the_network_and_its_headings_go_down_step_by
     assert '<html lang="en">' in content and "<title>" in content
 
 
-def test_points_that_lateness_took_are_said(mini, graded_class):
+def test_a_deduction_for_lateness_is_stated(mini, graded_class):
     graded_class.put("late", mini.hand_in(why="Because."), score=2)
     with graded_class.gradebook() as book:
         book.find_submission_notebook(LAB, LAB, "late").late_submission_penalty = 1.5
         book.db.commit()
-    content = written(graded_class, "late").read_text()
+    content = write_page(graded_class, "late").read_text()
     assert "7 of 7 points" in content and "1.5 will be deducted because it was late" in content
 
 
 def test_a_checks_hint_stands_in_the_section_of_its_task(mini, graded_class):
     graded_class.put("bob", mini.hand_in(), {"descend-check": "one gradient a step"}, score=None)
-    content = written(graded_class, "bob").read_text()
+    content = write_page(graded_class, "bob").read_text()
     section = content[content.index('id="descend"') : content.index('id="why"')]
     assert "one gradient a step" in section and content.count("one gradient a step") == 2, "there, and in the check"
     assert "2 of them still to be graded by hand" in content

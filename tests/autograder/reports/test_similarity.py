@@ -45,7 +45,7 @@ def find(g, s,
 SHORT = "def mean(xs):\n    return sum(xs) / len(xs)\n"
 
 
-def compared(sources, given=()):
+def compare(sources, given=()):
     """(names of the pairs that are shown, the pairs)."""
     hand_ins = {name: [("task", source)] for name, source in sources.items()}
     pairs, more = similarity.compare(hand_ins, [("", source) for source in given])
@@ -55,9 +55,9 @@ def compared(sources, given=()):
 
 def test_a_copy_with_other_names_comments_strings_and_layout_is_found_with_its_passage():
     everyone = {f"student{i}": write_code(i) for i in range(10)}
-    names, (pair,) = compared(everyone | {"ann": write_code(20) + WALK, "bob": DISGUISED + write_code(21)})
+    names, (pair,) = compare(everyone | {"ann": write_code(20) + WALK, "bob": DISGUISED + write_code(21)})
     assert names == [("ann", "bob")]
-    (passage,) = similarity.joined(pair)
+    (passage,) = similarity.join_passages(pair)
     cell, _, lines = pair.left.excerpt(passage.left)
     assert cell == "task" and lines[0].startswith("def walk") and "return" in lines[-1]
     cell, _, lines = pair.right.excerpt(passage.right)
@@ -67,29 +67,29 @@ def test_a_copy_with_other_names_comments_strings_and_layout_is_found_with_its_p
 
 def test_the_labs_own_code_and_its_answers_do_not_count():
     sources = {"ann": write_code(1) + WALK, "bob": write_code(2) + WALK}
-    assert compared(sources)[0] == [("ann", "bob")]
-    assert compared(sources, given=[DISGUISED])[0] == []
+    assert compare(sources)[0] == [("ann", "bob")]
+    assert compare(sources, given=[DISGUISED])[0] == []
 
 
 def test_what_everyone_shares_does_not_count_and_what_two_share_beyond_it_does():
     everyone = {f"student{i:02}": WALK + write_code(i) for i in range(12)}
-    assert compared(everyone)[0] == []
+    assert compare(everyone)[0] == []
     everyone["student03"] += "\n" + write_code(99)
     everyone["student07"] += "\n" + write_code(99)
-    names, (pair,) = compared(everyone)
+    names, (pair,) = compare(everyone)
     assert names == [("student03", "student07")]
     assert all("def walk" not in "\n".join(pair.left.excerpt(each.left)[2]) for each in pair.passages)
 
 
 def test_three_in_common_weigh_less_than_two_and_more_than_ten():
-    weights = [similarity.rare(count, 200) for count in (2, 3, 10, 100, 200)]
+    weights = [similarity.weigh(count, 200) for count in (2, 3, 10, 100, 200)]
     assert weights[0] == 1 and weights[-1] == 0 and weights == sorted(weights, reverse=True)
     assert weights[3] < 0.05
-    assert similarity.rare(2, 2) == similarity.rare(2, 3) == 1, "two of two say no more than two of eight"
+    assert similarity.weigh(2, 2) == similarity.weigh(2, 3) == 1, "two of two say no more than two of eight"
 
 
 def test_two_right_answers_of_a_short_task_are_no_pair():
-    assert compared({"ann": SHORT + write_code(1), "bob": SHORT.replace("xs", "values") + write_code(2)})[0] == []
+    assert compare({"ann": SHORT + write_code(1), "bob": SHORT.replace("xs", "values") + write_code(2)})[0] == []
 
 
 def test_passages_are_found_in_another_order_and_in_other_cells():
@@ -108,9 +108,9 @@ def test_passages_are_found_in_another_order_and_in_other_cells():
 def test_lines_put_in_between_split_a_passage_and_do_not_hide_it():
     lines = write_code(60, 20).split("\n")
     stuffed = "\n".join(line + ("\nprint(1)" if number % 7 == 6 else "") for number, line in enumerate(lines))
-    names, (pair,) = compared({"ann": "\n".join(lines), "bob": stuffed})
+    names, (pair,) = compare({"ann": "\n".join(lines), "bob": stuffed})
     assert names == [("ann", "bob")] and len(pair.passages) == 3
-    (whole,) = similarity.joined(pair)
+    (whole,) = similarity.join_passages(pair)
     assert pair.left.excerpt(whole.left)[2] == lines
 
 
@@ -128,10 +128,10 @@ def test_every_run_of_k_and_a_window_of_equal_tokens_leaves_a_common_fingerprint
     assert set(codes[0].fingerprints().values()) & set(codes[1].fingerprints().values())
 
 
-def test_code_that_is_no_python_and_code_without_end_are_compared_too():
+def test_code_that_is_not_python_and_endless_code_are_compared_too():
     broken = "def f(:\n%%px --noinstall\n" + write_code(70)
     endless = {"huge": "x = (" * 1_000_000, "same": "x = (" * 1_000_000, "blank": " \n" * 1_000_000}
-    assert ("ann", "bob") in compared({"ann": broken, "bob": broken, "empty": ""} | endless)[0]
+    assert ("ann", "bob") in compare({"ann": broken, "bob": broken, "empty": ""} | endless)[0]
     assert len(similarity.Code("huge", [("", endless["huge"])] * 3).tokens) <= similarity.MOST_TOKENS
 
 

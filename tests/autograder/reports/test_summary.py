@@ -39,7 +39,7 @@ def rows(path):
         return list(csv.DictReader(file))
 
 
-def test_the_table_of_tasks_has_a_column_a_task_and_names_what_waits_for_a_person(folder):
+def test_the_table_of_tasks_has_one_column_per_task_and_names_what_waits_for_a_person(folder):
     table = rows(folder / LAB / "tasks.csv")
     of = {row["student_id"]: row for row in table}
     assert list(table[0])[3:6] == ["add (of 2)", "descend (of 3)", "why (of 2)"]
@@ -86,7 +86,7 @@ def words(page):
     return " ".join(re.sub(r"<[^>]+>", " ", page.read_text()).split())
 
 
-def test_the_summary_tells_what_became_of_each_task(folder):
+def test_the_summary_gives_the_outcome_of_each_task(folder):
     text = words(folder / LAB / "summary.html")
     assert "5 hand-ins; on average 2.5 of 7 points, median 3" in text
     assert "add: 1 full points, 3 no points, 1 left empty." in text
@@ -103,7 +103,7 @@ def test_hints_that_differ_in_numbers_are_counted_together_and_empty_tasks_give_
 
 
 @pytest.mark.parametrize(
-    ("hints", "shown", "example"),
+    ("hints", "text", "example"),
     [
         (["it is 3"] * 4, "it is 3", None),
         (["3, got 4", "3, got 5", "3, got 5"], "3, got …", "most often, 2 times: 3, got 5"),
@@ -111,11 +111,11 @@ def test_hints_that_differ_in_numbers_are_counted_together_and_empty_tasks_give_
         (["x2 and 3 of 0x7f", "x2 and 4 of 0x7f"], "x2 and … of 0x7f", "for example: x2 and 3 of 0x7f"),
     ],
 )  # fmt: skip
-def test_a_number_that_differs_is_left_open_and_shown_apart(hints, shown, example):
-    assert summary.merge_hints(hints) == {"text": shown, "example": example}
+def test_a_number_that_differs_is_left_open_and_an_example_is_given(hints, text, example):
+    assert summary.merge_hints(hints) == {"text": text, "example": example}
 
 
-def test_the_summary_tells_how_long_runs_took_and_whom_remarks_are_about(folder):
+def test_the_summary_says_how_long_runs_took_and_which_students_a_remark_is_about(folder):
     text = words(folder / LAB / "summary.html")
     assert "Of 2 hand-ins Median Highest time from start to end (s), 74 in all 36.8 61.0 (ann), 12.5 (bob)" in text
     assert "processor time (s), 12 in all" in text and "peak memory (MB)" in text
@@ -137,7 +137,7 @@ def test_the_reports_are_harmless_and_readable_on_a_phone_and_on_a_screen(folder
             browser.assert_harmless_and_readable(chromium, folder / LAB / f"{name}.html", tmp_path)
 
 
-def test_a_class_of_one_without_anything_noted_has_its_reports_and_one_of_none_has_none(mini, graded_class):
+def test_a_class_of_one_without_a_record_has_its_reports_and_an_empty_class_has_none(mini, graded_class):
     with graded_class.gradebook() as book:
         for student in list(book.students):
             book.remove_student(student.id)
