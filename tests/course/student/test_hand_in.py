@@ -89,6 +89,16 @@ def test_a_second_hand_in_keeps_the_first(home):
     assert [path.read_bytes() for path in paths] == [b"first", b"second"]
 
 
+def test_a_hand_in_that_cannot_be_written_leaves_no_file(home, monkeypatch):
+    def fill_disk(path, content):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(hand_in, "write_whole", fill_disk)
+    with pytest.raises(Problem, match=r"No space left on device\): check that the disk is not full"):
+        hand_in.write_hand_in(b"work", LAB, "ada", home)
+    assert list_files(home) == []
+
+
 def test_a_notebook_in_the_current_folder_comes_first(home, tmp_path, monkeypatch):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()

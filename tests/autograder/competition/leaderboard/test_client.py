@@ -167,6 +167,17 @@ def test_without_a_board_the_message_says_what_to_do(home, maps):
         client.join("http://127.0.0.1:1", "Ada", CODE)
 
 
+def test_a_token_that_cannot_be_kept_is_shown_rather_than_lost(board, home, monkeypatch):
+    def fill_disk(path, content, mode):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(client, "write_whole", fill_disk)
+    with pytest.raises(
+        Problem, match=r"cannot be written .*, so write down the token: [\w-]{32}"
+    ):
+        client.join(board.url, "Ada", CODE)
+
+
 class Answers(BaseHTTPRequestHandler):
     """Answers each request with the next of `answers`: (status, headers, body). Keeps the requested addresses."""
 
