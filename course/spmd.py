@@ -38,7 +38,7 @@ class Run(list):
 class RunFailed(Problem):
     """A run that did not end well: the root cause, and one line per rank.
 
-    report: hang.Report. trace: the Trace up to the failure. call: how the function was called, in words.
+    report: hang.FailureReport. trace: the Trace up to the failure. call: how the function was called, in words.
     """
 
     def __init__(self, report, trace, call):

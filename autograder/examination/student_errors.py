@@ -8,7 +8,7 @@ import builtins
 import contextlib
 
 from autograder.examination.kernel import TimeUp
-from course.comm.hang import Report
+from course.comm.hang import FailureReport
 from course.comm.trace import Trace
 from course.errors import Problem
 from course.spmd import RunFailed
@@ -46,7 +46,7 @@ def make_student_error(parts):
     error = error or StudentError(shorten(message))
     error.kind, error.place = kinds[0], place
     report, trace = parts.get("report"), parts.get("trace")
-    if isinstance(report, Report) and isinstance(trace, Trace):
+    if isinstance(report, FailureReport) and isinstance(trace, Trace):
         error.report, error.trace = report, trace
     return error
 

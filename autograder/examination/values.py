@@ -5,7 +5,7 @@ Written by hand, because pickle runs code while it decodes, and msgpack would st
 The same text runs on both sides: the grader imports it, and `kernel.py` puts it into the kernel beside `agent.py`, so
 it imports only the standard library and NumPy. Numbers, strings, bytes, None, lists, tuples, sets, dicts and arrays
 cross by value (a subclass arrives as its base type), and so do torch's tensors and what `course.spmd` returns or
-raises: Run, Trace and Report. Any other object stays where it is, and a handle crosses for it. Nothing is executed in
+raises: Run, Trace and FailureReport. Any other object stays where it is, and a handle crosses for it. Nothing is executed in
 either direction, and what is decoded is limited in bytes, nodes and depth, and checked part by part.
 """
 
@@ -23,7 +23,11 @@ MAX_DEPTH = 60
 TOO_MANY = "the value has more than a million parts"
 TOO_LARGE = "the value is larger than 64 MB"
 MALFORMED = "the value has an unknown form"
-OF_THE_COURSE = {"run": "course.spmd.Run", "trace": "course.comm.trace.Trace", "report": "course.comm.hang.Report"}
+OF_THE_COURSE = {
+    "run": "course.spmd.Run",
+    "trace": "course.comm.trace.Trace",
+    "report": "course.comm.hang.FailureReport",
+}
 ARRAY_DTYPE = re.compile(r"[<>|=]?(b1|[iuf][1248]|f16|c8|c16|c32|[SU]\d{1,6}|[mM]8(\[\w+\])?)")
 
 

@@ -1,7 +1,7 @@
 """Why a run did not end well: from what each rank was doing to one report with the root cause first.
 
-`explain` makes a `Report` from the `State` of each rank. It does not decide whether a run is stuck: `stuck.py` does
-that on engines, `simulated.py` on simulated ranks. Pure functions, but for the text of a place.
+`explain` makes a `FailureReport` from the `State` of each rank. It does not decide whether a run is stuck: on engines
+`stuck.py` does that, on simulated ranks `simulated.py`. Pure functions, except that the text of a place reads its line.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ MOST_LINES = 16  # of a report's text
 
 
 @dataclass
-class Report:
+class FailureReport:
     """Why a run did not end well.
 
     cause: one or two sentences. lines: one per rank. ring: the ranks that wait in a circle, [] without a circle.
@@ -36,13 +36,13 @@ class Report:
 
 
 def explain(states, limit=None):
-    """The Report on a run that ended with these states.
+    """The FailureReport on a run that ended with these states.
 
     limit: the time limit in seconds if that ended the run, None if the run was stuck or a rank failed.
     """
     ring = find_ring(states)
     lines = [state.text() for state in states]
-    return Report(_find_cause(states, ring, limit), lines, ring)
+    return FailureReport(_find_cause(states, ring, limit), lines, ring)
 
 
 def find_ring(states):

@@ -51,7 +51,7 @@ class Simulated:
             raise Problem("Simulated: alpha and gamma must be at least 0 seconds, beta more than 0 bytes per second.")
 
 
-class Stopped(greenlet.GreenletExit):
+class RankStopped(greenlet.GreenletExit):
     """Thrown into a rank whose run is over."""
 
 
@@ -117,7 +117,7 @@ class Simulation:
         # A rank that computes comes last: it is the likeliest not to end, and must not keep the others from ending.
         for rank in sorted(self.ranks, key=lambda rank: rank.thread is self.computing):
             if self.stop is None and not rank.thread.dead:
-                rank.thread.throw(Stopped)
+                rank.thread.throw(RankStopped)
             if not rank.thread.dead:
                 _left_behind.append(rank.thread)
         self.stop = stop
@@ -149,7 +149,7 @@ class Rank(Carrier):
             self.value = function(self.comm, *args, **kwargs)
             self.comm._finish()
             self.doing = "returned"
-        except Stopped:
+        except RankStopped:
             pass
         except BaseException as error:  # an exit or an interrupt too must not reach the other ranks
             self.doing, self.error = "raised", states.describe_error(error)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as st_numpy
 
 from autograder.examination import values
-from course.comm.hang import Report
+from course.comm.hang import FailureReport
 from course.comm.trace import Trace
 from course.spmd import Run, spmd
 
@@ -132,7 +132,7 @@ def test_a_result_that_is_not_plain_stays_a_handle(run):
 
 
 def test_a_report_arrives_as_a_report():
-    report = Report("Rank 0 waits.", ["rank 0 waits", "rank 1 computes"], [0, 1])
+    report = FailureReport("Rank 0 waits.", ["rank 0 waits", "rank 1 computes"], [0, 1])
     assert crossed(report) == report
 
 
