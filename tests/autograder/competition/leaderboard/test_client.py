@@ -172,9 +172,7 @@ def test_a_token_that_cannot_be_kept_is_shown_rather_than_lost(board, home, monk
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(client, "write_whole", fill_disk)
-    with pytest.raises(
-        Problem, match=r"cannot be written .*, so write down the token: [\w-]{32}"
-    ):
+    with pytest.raises(Problem, match=r"cannot be written .*, so write down the token: [\w-]{32}"):
         client.join(board.url, "Ada", CODE)
 
 
