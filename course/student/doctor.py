@@ -78,7 +78,7 @@ class Finding:
     get: str = ""
 
 
-class Report(list):
+class MachineReport(list):
     """A list of findings that can be read as text, in a notebook, and by a program."""
 
     def list_missing(self):
@@ -115,12 +115,12 @@ class Report(list):
 
 
 def check():
-    """Look at this machine; returns a Report."""
+    """Look at this machine; returns a MachineReport."""
     checks = (
         *(check_python, check_cores, check_memory, check_disk, check_engines, check_carriers, check_torch),
         *(check_tensorflow, check_browser, check_gpus, check_mpi, check_horovod, check_sandbox),
     )
-    return Report(check_one() for check_one in checks)
+    return MachineReport(check_one() for check_one in checks)
 
 
 def name_labs():

@@ -98,7 +98,7 @@ def test_gpus_are_named_as_nvidia_smi_names_them(monkeypatch):
 
 def test_engines_that_do_not_start_are_missing_and_the_command_fails(monkeypatch, capsys):
     monkeypatch.setattr(doctor, "TRY_ENGINES", "raise OSError('no more processes')")
-    broken = doctor.Report([doctor.check_python(), doctor.check_engines()])
+    broken = doctor.MachineReport([doctor.check_python(), doctor.check_engines()])
     monkeypatch.setattr(doctor, "check", lambda: broken)
     assert broken[1].found == "two engines did not start: OSError: no more processes"
     assert doctor.run(argparse.Namespace(json=False)) == 1
