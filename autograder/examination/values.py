@@ -5,8 +5,8 @@ Written by hand, because pickle runs code while it decodes, and msgpack would st
 The same text runs on both sides: the grader imports it, and `kernel.py` puts it into the kernel beside `agent.py`, so
 it imports only the standard library and NumPy. Numbers, strings, bytes, None, lists, tuples, sets, dicts and arrays
 cross by value (a subclass arrives as its base type), and so do torch's tensors and what `course.spmd` returns or
-raises: Run, Trace and FailureReport. Any other object stays where it is, and a handle crosses for it. Nothing is executed in
-either direction, and what is decoded is limited in bytes, nodes and depth, and checked part by part.
+raises: Run, Trace and FailureReport. Any other object stays where it is, and a handle crosses for it. Nothing is
+executed in either direction, and what is decoded is limited in bytes, nodes and depth, and checked part by part.
 """
 
 import base64
