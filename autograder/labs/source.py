@@ -1,7 +1,6 @@
 """Reads a lab's text, `solutions/NN-name/lab.py`, into a notebook with nbgrader's metadata.
 
-The cell titles are the convention of solutions/README.md: a title says what a cell is. Nothing is written here and
-nothing is run.
+A cell's title says what the cell is; solutions/README.md lists the titles. Nothing is written or run here.
 """
 
 import ast
@@ -40,7 +39,7 @@ def lab_names():
 def read(path):
     """The notebook, solutions included, that the text at `path` describes.
 
-    Raises Problem, naming file and line, for a cell that the convention does not know.
+    Raises Problem, naming file and line, for a cell that the convention does not have.
     """
     path = Path(path)
     notebook = jupytext.read(path, fmt="py:percent")
@@ -48,13 +47,13 @@ def read(path):
     cells, ids = [], set()
     for cell, line in zip(notebook.cells, lines, strict=True):
         try:
-            cell = marked(cell, ids)
+            cell = mark(cell, ids)
         except Problem as problem:
             raise Problem(f"{path.parent.name}/{path.name}, line {line}: {problem}") from None
         ids.add(cell.id)
         cells.append(cell)
     try:
-        check_whole(cells)
+        require_consistent(cells)
     except Problem as problem:
         raise Problem(f"{path.parent.name}/{path.name}: {problem}") from None
     return new_notebook(cells=cells, metadata=METADATA)
@@ -69,39 +68,28 @@ def cell_lines(path, count):
         if not re.match(r"# %%(\s|$)", text[number - 2]):
             raise Problem(
                 f"{path.parent.name}/{path.name}, line {number}: "
-                f"a cell magic starts its own cell: put a line '# %%' above it."
+                f"a cell magic must be in a cell of its own: put a line '# %%' above it."
             )
     if len(lines) != count:
         raise Problem(
-            f"{path.parent.name}/{path.name}: text stands above the first cell; "
+            f"{path.parent.name}/{path.name}: there is text above the first cell: "
             "put a line '# %%' or '# %% [markdown]' above it."
         )
     return lines
 
 
-def marked(cell, ids):
-    """The cell with nbgrader's metadata and the id that its title gives it."""
+def mark(cell, ids):
+    """Give the cell nbgrader's metadata and the id that its title says; returns the cell."""
     title, points = cell.metadata.get("title", ""), cell.metadata.get("points")
     kind, name = parse_title(title, cell.cell_type)
-    for kinds, markers, what in [
-        (("task", "answer"), SOLUTION, "solution"),
-        (("check",), HIDDEN, "hidden test"),
-    ]:
-        found = [cell.source.count(marker) for marker in markers]
-        if found[0] != found[1]:
-            raise Problem(f"a {what} is not closed: '{markers[0]}' needs its '{markers[1]}'.")
-        if found[0] and kind not in kinds:
-            raise Problem(f"a {what} stands in a cell that is not a {' or '.join(kinds)}.")
-    if kind == "task" and SOLUTION[0] not in cell.source:
-        raise Problem(f"task {name} has no solution between '{SOLUTION[0]}' and '{SOLUTION[1]}'.")
+    require_markers(cell, kind, name)
     if (points is not None) != (kind in ("check", "answer")):
         raise Problem("points=N belongs to check and answer cells, and each of them needs it.")
     if points is not None and not (isinstance(points, int | float) and points > 0):
         raise Problem(f"points must be a positive number, not {points!r}.")
-
     cell.id = name or unnamed_id(cell.source, ids)
     if cell.id in ids:
-        raise Problem(f"the name {cell.id} is taken by a cell above.")
+        raise Problem(f"the name {cell.id} is taken by a cell above: choose another name.")
     cell.metadata.clear()
     if kind == "text":
         cell.metadata.update(editable=False)
@@ -119,6 +107,21 @@ def marked(cell, ids):
     return cell
 
 
+def require_markers(cell, kind, name):
+    """Raise Problem where the markers of a solution or a hidden test are missing, unpaired or in the wrong cell."""
+    for kinds, markers, what in [
+        (("task", "answer"), SOLUTION, "solution"),
+        (("check",), HIDDEN, "hidden test"),
+    ]:
+        begins, ends = (cell.source.count(marker) for marker in markers)
+        if begins != ends:
+            raise Problem(f"a {what} is not closed: '{markers[0]}' needs its '{markers[1]}'.")
+        if begins and kind not in kinds:
+            raise Problem(f"a {what} is in a cell that is not a {' or '.join(kinds)}.")
+    if kind == "task" and SOLUTION[0] not in cell.source:
+        raise Problem(f"task {name} has no solution between '{SOLUTION[0]}' and '{SOLUTION[1]}'.")
+
+
 def parse_title(title, cell_type):
     """(kind, name) of a title; the name of a check is its grade_id."""
     if not title:
@@ -129,14 +132,14 @@ def parse_title(title, cell_type):
             name = match["name"]
             return kind, f"{name}-check" if kind == "check" else name
     raise Problem(
-        f"'{title}' is no title of a {cell_type} cell: "
+        f"'{title}' is not a title of a {cell_type} cell: "
         "code cells are task NAME, check NAME points=N, measure or untitled; "
         "markdown cells are answer NAME points=N or untitled."
     )
 
 
 def unnamed_id(source, ids):
-    """A hash of the source and its occurrence, so that an id outlives changes elsewhere in the lab."""
+    """A hash of the source and its occurrence, so that changes elsewhere in the lab leave an id as it is."""
     for occurrence in range(1000):
         digest = hashlib.sha256(f"{occurrence}\n{source}".encode()).hexdigest()[:12]
         if f"cell-{digest}" not in ids:
@@ -144,8 +147,8 @@ def unnamed_id(source, ids):
     raise AssertionError("a thousand equal cells")
 
 
-def check_whole(cells):
-    """What only the lab as a whole can break: every check belongs to a task, and binds no name of a task's."""
+def require_consistent(cells):
+    """Raise Problem where a check has no task above it, or binds a name that a task binds."""
     bound, task = {}, None
     for cell in cells:
         if is_task(cell):
@@ -158,12 +161,12 @@ def check_whole(cells):
         taken = sorted(bound_names(cell.source) & bound.keys())
         if taken:
             raise Problem(
-                f"check {cell.id} binds {taken[0]}, which is the student's (task {bound[taken[0]]}): rename it."
+                f"check {cell.id} binds {taken[0]}, which belongs to the student (task {bound[taken[0]]}): rename it."
             )
 
 
 def bound_names(source):
-    """Names that running `source` binds at the top level (magics count as nothing)."""
+    """The names that running `source` binds at the top level; magics are ignored."""
     lines = ["pass" if line.lstrip().startswith(("%", "!")) else line for line in source.splitlines()]
     tree = ast.parse("\n".join(lines))
     names = set()
@@ -183,32 +186,32 @@ def bound_names(source):
 
 
 def nbgrader(cell):
-    """nbgrader's metadata of a cell, {} where it has none."""
+    """nbgrader's metadata of a cell, {} where there is none."""
     return cell.metadata.get("nbgrader", {})
 
 
 def is_task(cell):
-    """A cell in which students write code."""
+    """Do students write code in this cell?"""
     return bool(nbgrader(cell).get("solution")) and not nbgrader(cell).get("grade")
 
 
 def is_check(cell):
-    """A cell whose asserts give points."""
+    """Do this cell's asserts give points?"""
     return bool(nbgrader(cell).get("grade")) and not nbgrader(cell).get("solution")
 
 
 def is_given(cell):
-    """A code cell of the lab's own, which students cannot change."""
+    """Is this a code cell that the lab gives and students cannot change?"""
     return bool(nbgrader(cell).get("locked")) and not nbgrader(cell).get("grade")
 
 
 def is_answer(cell):
-    """A written answer, to which a person gives points."""
+    """Is this a written answer, which a person grades?"""
     return bool(nbgrader(cell).get("grade")) and bool(nbgrader(cell).get("solution"))
 
 
 def is_measure(cell):
-    """A cell that draws, times or trains for show: skipped when grading."""
+    """Does this cell only draw, time or train for show, so that it is skipped when grading?"""
     return "measure" in cell.metadata.get("tags", [])
 
 

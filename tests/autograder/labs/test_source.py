@@ -67,7 +67,7 @@ def test_equal_cells_get_ids_of_their_own_that_do_not_change(read):
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("check ring points=3", "chek ring points=3", "line 10: 'chek ring' is no title of a code cell"),
+        ("check ring points=3", "chek ring points=3", "line 10: 'chek ring' is not a title of a code cell"),
         ("check ring points=3", "check ring", "line 10: points=N belongs to"),
         ("check ring points=3", "check ring points=-1", "line 10: points must be a positive number"),
         ("measure", "measure points=1", "line 16: points=N belongs to"),
@@ -78,16 +78,16 @@ def test_equal_cells_get_ids_of_their_own_that_do_not_change(read):
             "    return 1\n",
             "line 4: task ring has no sol",
         ),
-        ("print(1)", "### BEGIN SOLUTION\n### END SOLUTION", "line 16: a solution stands in a cell that is not"),
-        ("print(1)", "### BEGIN HIDDEN TESTS\n### END HIDDEN TESTS", "line 16: a hidden test stands in a cell"),
-        ("# %%\n# %px import numpy", "x = 1\n# %%px\n# y = 1", "line 20: a cell magic starts its own cell"),
-        ("# %% [markdown]\n# Hello", "x = 1", "text stands above the first cell"),
-        ("task ring\n", "measure\n", "a solution stands in a cell that is not"),
-        ("assert ring() == 1", "ring = 2", "check ring-check binds ring, which is the student's"),
-        ("[markdown] answer why", "answer why", "'answer why' is no title of a code cell"),
+        ("print(1)", "### BEGIN SOLUTION\n### END SOLUTION", "line 16: a solution is in a cell that is not"),
+        ("print(1)", "### BEGIN HIDDEN TESTS\n### END HIDDEN TESTS", "line 16: a hidden test is in a cell"),
+        ("# %%\n# %px import numpy", "x = 1\n# %%px\n# y = 1", "line 20: a cell magic must be in a cell of its own"),
+        ("# %% [markdown]\n# Hello", "x = 1", "there is text above the first cell"),
+        ("task ring\n", "measure\n", "a solution is in a cell that is not"),
+        ("assert ring() == 1", "ring = 2", "check ring-check binds ring, which belongs to the student"),
+        ("[markdown] answer why", "answer why", "'answer why' is not a title of a code cell"),
     ],
 )
-def test_what_the_convention_does_not_know_is_an_error_that_says_where(read, old, new, words):
+def test_a_cell_that_the_convention_does_not_have_is_an_error_with_its_line(read, old, new, words):
     assert old in GOOD
     with pytest.raises(Problem, match=words.replace("(", r"\(")):
         read(GOOD.replace(old, new, 1))
