@@ -97,7 +97,8 @@ def log_out(request: Request):
 
 def _group_page(request, group, error=None, done=None):
     """The group's own page. error: a RequestRefused to show on it."""
-    view = request.app.state.store.visible.group(group.id)
+    state = request.app.state
+    view = state.store.visible.group(group.id, state.latest.known_standing)
     settings = view.standing.settings
     return render(
         request,

@@ -26,7 +26,8 @@ router = APIRouter(include_in_schema=False)
 
 def _instructor_page(request, group=None, error=None, done=None, token=None):
     """group: number of the one whose entries are listed; token: its new one. error: a RequestRefused to show."""
-    view = request.app.state.store.visible.instructor(group)
+    state = request.app.state
+    view = state.store.visible.instructor(group, state.latest.known_standing)
     settings = view.standing.settings
     return render(
         request,

@@ -62,6 +62,11 @@ class Latest:
         self.store, self.lock = store, threading.RLock()
         self._snapshot = None
 
+    @property
+    def known_standing(self):
+        """The Standing of the last Snapshot, which may be outdated; None before the first one."""
+        return self._snapshot and self._snapshot.standing
+
     def read(self):
         """The Snapshot of what visitors see now."""
         with self.lock:
