@@ -120,7 +120,6 @@ ON_ENGINES = {
             "torch.distributed",
             library=Library("torch.distributed", f"{os.sep}torch{os.sep}distributed{os.sep}"),
         ),
-        CarrierKind("mpi", "course.comm.mpi:MpiCarrier", "MPI", launcher="mpi"),
         HorovodKind(
             "horovod",
             "course.comm.horovod:HorovodCarrier",
@@ -128,6 +127,7 @@ ON_ENGINES = {
             library=Library("Horovod", f"{os.sep}horovod{os.sep}", joining=("basics.py", "init")),
             leave_seconds=5,  # it takes milliseconds
         ),
+        CarrierKind("mpi", "course.comm.mpi:MpiCarrier", "MPI", launcher="mpi"),
     )
 }
 
