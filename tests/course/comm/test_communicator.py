@@ -11,7 +11,7 @@ from course.spmd import RunFailed, spmd
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # as a notebook's functions are: engines have no tests
 
-TORCH_SECONDS = 60  # an MPI rank imports torch with the first tensor, which takes long on a busy machine
+TORCH_SECONDS = 180  # an MPI rank imports torch with the first tensor, which takes long on a busy machine
 
 
 def failure(function, *args, **kwargs):

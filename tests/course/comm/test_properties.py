@@ -21,7 +21,7 @@ from course.spmd import spmd
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # as a notebook's functions are: engines have no tests
 
 RANKS = 4
-SECONDS = 60  # an MPI rank imports torch with the first tensor, which takes long on a busy machine
+SECONDS = 180  # an MPI rank imports torch with the first tensor, which takes long on a busy machine
 NUMPY_TYPES = ["uint8", "int8", "bool", "int16", "float16", "int32", "float32", "int64", "float64", "complex64", ">f8"]
 TENSOR_TYPES = ["uint8", "bool", "float16", "bfloat16", "float32", "int64", "complex128"]
 EXAMPLES = {"simulated": 60, "local": 12, "torch": 6, "mpi": 6}  # a run on engines takes about 30 ms
