@@ -113,14 +113,14 @@ def check(store, receipts):
     faults = audit.find_faults(store.log, receipts)
     for fault in faults or ["Nothing in the log was changed, and the board is as the log says."]:
         print(fault)
-    server.print_head(store.log.head())
+    server.print_head(store.log.read_head())
     return 1 if faults else 0
 
 
 def export(store, target):
     """Write the standing as CSV."""
     try:
-        write_whole(target, formats.standing_as_csv(store.visible.standing()))
+        write_whole(target, formats.standing_as_csv(store.visible.read_standing()))
     except OSError as error:
         raise Problem(f"{target} cannot be written ({error.strerror}).") from error
     print(f"Wrote {target}")
@@ -129,7 +129,7 @@ def export(store, target):
 
 def grade(store, target, members):
     """Put the standing into the gradebook of the class in the folder `target`."""
-    standing = store.visible.standing()
+    standing = store.visible.read_standing()
     names = grades.find_groups(standing)
     members = grades.read_members(members, names) if members else {name: [name] for name in names}
     count, path = grades.grade_class(standing, target, members)

@@ -1,4 +1,4 @@
-"""Altered versions of the scene, whose answers are known: for the verifier, which runs an entry's function on them.
+"""Altered versions of the scene with their correct answers, on which the verifier runs an entry's function.
 
 A function that learns does about as well on them as on the scene itself; one that remembers the scene does not. What
 is drawn depends on a seed. Reads the scene and its splits; nothing is written.

@@ -70,12 +70,12 @@ def compute_scores(store):
 
 def read_ranks(store, split="random"):
     """Group's name -> its rank on a split, as everybody may see it."""
-    return {row.group: row.rank for row in store.visible.standing().rows[split]}
+    return {row.group: row.rank for row in store.visible.read_standing().rows[split]}
 
 
 def read_counting(store):
     """The entries that count and have scores, in the order of their groups."""
-    return [entry for entry in store.visible.instructor().counting if entry.is_scored]
+    return [entry for entry in store.visible.read_instructor_view().counting if entry.is_scored]
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ START = "0" * 64  # the hash before the first line
 
 def hash_line(before, n, time, actor, action, detail):
     """The hash of a line that follows the line with the hash `before`; hexadecimal."""
-    return hashlib.sha256(rules.canonical_json([before, n, time, actor, action, detail]).encode()).hexdigest()
+    return hashlib.sha256(rules.to_canonical_json([before, n, time, actor, action, detail]).encode()).hexdigest()
 
 
 def find_faults(log, receipts=()):
@@ -24,7 +24,7 @@ def find_faults(log, receipts=()):
 
     log: the store's. receipts: hashes that must be in it.
     """
-    lines = log.lines()
+    lines = log.read_lines()
     faults = find_broken_line(lines)
     missing = set(receipts) - {line.hash for line in lines}
     faults += [f"no line has the hash {each}: lines were cut off, or all were rewritten." for each in sorted(missing)]

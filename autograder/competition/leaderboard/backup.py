@@ -51,7 +51,7 @@ def restore(path, store, folder):
             except sql.exc.SQLAlchemyError as error:
                 raise Problem(f"{path} is not a backup of a board.") from error
             store.prepare()
-            if store.settings.exist():
+            if store.settings.has_board():
                 raise Problem("there is already a board: restore into another folder, or another database.")
             return source.copy_to(store)
 

@@ -60,7 +60,7 @@ def prepare_board(folder, store):
     path = folder / "board.toml"
     store.prepare()
     token = None
-    if not store.settings.exist():
+    if not store.settings.has_board():
         is_seeded = path.exists()
         settings = read_seed(path) if is_seeded else make_default_settings()
         token = store.settings.create(settings)  # None if another machine has just made it

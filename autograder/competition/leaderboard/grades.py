@@ -43,8 +43,8 @@ def find_groups(standing):
 
 
 def _require_students(book, students):
-    known = {student.id for student in book.students}
-    if unknown := [student for student in students if student not in known]:
+    of_class = {student.id for student in book.students}
+    if unknown := [student for student in students if student not in of_class]:
         raise Problem(
             f"{', '.join(unknown)}: not among the students of the class. --members names the students of each group."
         )

@@ -62,11 +62,11 @@ class Entry:
     @property
     def digest(self):
         """SHA-256 of the whole content, in hexadecimal."""
-        parts = [self.random, self.disjoint, self.notebook, canonical_json(self.evidence).encode()]
+        parts = [self.random, self.disjoint, self.notebook, to_canonical_json(self.evidence).encode()]
         return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
 
 
-def canonical_json(value):
+def to_canonical_json(value):
     """JSON of a plain value; equal values give equal texts."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
@@ -89,12 +89,12 @@ def parse_time(text):
     return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
 
 
-def part_at(settings, moment):
+def find_part(settings, moment):
     """The part of the test that is scored and visible at a moment: the private one from the deadline on."""
     return "private" if moment >= settings.deadline else "public"
 
 
-def day_around(settings, moment):
+def find_day(settings, moment):
     """(start, end) of the day that contains a moment, in the board's time zone; both are returned in UTC."""
     zone = ZoneInfo(settings.time_zone)
     midnight = datetime.combine(moment.astimezone(zone).date(), time(), zone)
@@ -217,7 +217,7 @@ def require_open(settings, received, today):
     if settings.frozen:
         raise RequestRefused("the board is frozen: wait until the instructor opens it again.", 403)
     if today >= settings.per_day:
-        _, end = day_around(settings, received)
+        _, end = find_day(settings, received)
         again = end.astimezone(ZoneInfo(settings.time_zone))
         raise RequestRefused(
             f"the group has handed in {today} times today, and {settings.per_day} are allowed: hand in again from "
@@ -226,7 +226,7 @@ def require_open(settings, received, today):
         )
 
 
-def counting_entry(entries, chosen):
+def find_counting_entry(entries, chosen):
     """The id of the entry that counts for a group: the chosen one, otherwise the last one, never a withdrawn one.
 
     entries: all of the group's, with `id` and `withdrawn`, in the order of their receipt. Returns None if none is left.

@@ -33,7 +33,7 @@ def serve(store, listener):
     with Workers(store) as workers:
         greeting = f"The board: http://{host}:{port}/\nCtrl-C stops it."
         asyncio.run(Server(config, greeting, workers).serve([listener]))
-    print_head(store.log.head())
+    print_head(store.log.read_head())
 
 
 def listen(host, port):

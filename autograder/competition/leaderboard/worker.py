@@ -85,7 +85,7 @@ def rank(store):
         "refused": [entry.id for entry in counting if entry.state in ("refused", "flagged")],
         "others": [entry.id for entry in counting if not entry.is_finished],
     }
-    basis = rules.canonical_json(groups)
+    basis = rules.to_canonical_json(groups)
     if basis == store.work.read_basis(part):
         return False
     ranked = [entry.id for entry in counting if entry.id not in groups["refused"]]

@@ -51,7 +51,7 @@ def read_counting(connection, part):
     counting = []
     for group in connection.execute(sql.select(groups).order_by(groups.c.id)):
         own = of_group.get(group.id, [])
-        number = rules.counting_entry(own, group.chosen)
+        number = rules.find_counting_entry(own, group.chosen)
         for entry in (each for each in own if each.id == number):
             state, remark = states.get(number, ("waiting", ""))
             counting.append(

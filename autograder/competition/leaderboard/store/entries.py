@@ -12,9 +12,9 @@ from autograder.competition.leaderboard.store.settings import increase_version, 
 from autograder.competition.leaderboard.store.tables import entries, files, groups, verifications
 
 
-def count_of_day(connection, group, settings, moment):
+def count_entries_of_day(connection, group, settings, moment):
     """How many entries the group handed in on the day that contains a moment."""
-    start, end = map(rules.format_time, rules.day_around(settings, moment))
+    start, end = map(rules.format_time, rules.find_day(settings, moment))
     return connection.scalar(
         sql.select(sql.func.count()).where(
             entries.c.group == group, entries.c.received >= start, entries.c.received < end
@@ -47,7 +47,7 @@ class StoredEntries:
                     raise RequestRefused("this Idempotency-Key came with another entry before: send a new one.", 409)
                 return before.id, False
             settings = read_settings(connection)
-            rules.require_open(settings, received, count_of_day(connection, group, settings, received))
+            rules.require_open(settings, received, count_entries_of_day(connection, group, settings, received))
             return _add(connection, group, key, entry, digest, rules.format_time(received)), True
 
     def choose(self, group, entry):
@@ -100,7 +100,7 @@ def _add(connection, group, key, entry, digest, received):
     number = next_number(connection, entries.c.id)
     receipt = log.append(connection, f"group {group}", "handed in", entry=number, digest=digest, received=received)
     values = {"id": number, "group": group, "key": key, "received": received, "digest": digest, "receipt": receipt}
-    evidence = rules.canonical_json(entry.evidence) if entry.evidence else None
+    evidence = rules.to_canonical_json(entry.evidence) if entry.evidence else None
     connection.execute(entries.insert().values(evidence=evidence, **values))
     content = {"random": entry.random, "disjoint": entry.disjoint, "notebook": entry.notebook}
     connection.execute(files.insert().values(entry=number, **content))

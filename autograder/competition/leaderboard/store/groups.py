@@ -1,4 +1,4 @@
-"""Groups, and the tokens by which they are known."""
+"""Groups, and the tokens that identify them."""
 
 import dataclasses
 import hmac
@@ -72,12 +72,12 @@ class StoredGroups:
             log.append(connection, "instructor", "gave a new token", group=group, token=hash_token(token))
         return token
 
-    def by_token(self, token):
+    def find_by_token(self, token):
         """The Group with this token, or None."""
         with self.database.reading() as connection:
             return read_group(connection, groups.c.token == hash_token(token))
 
-    def by_number(self, number):
+    def find_by_number(self, number):
         """The Group with this number, or None."""
         with self.database.reading() as connection:
             return read_group(connection, groups.c.id == number)

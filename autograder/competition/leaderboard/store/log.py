@@ -12,7 +12,7 @@ def append(connection, actor, action, **detail):
     """Append a line to the log. Returns its hash, which proves all that came before it."""
     number, before = read_head(connection)
     values = {"n": number + 1, "time": rules.format_time(rules.now()), "actor": actor, "action": action}
-    values["detail"] = rules.canonical_json(detail)
+    values["detail"] = rules.to_canonical_json(detail)
     values["hash"] = audit.hash_line(before, **values)
     connection.execute(tables.log.insert().values(values))
     return values["hash"]
@@ -42,12 +42,12 @@ class StoredLog:
     def __init__(self, database):
         self.database = database
 
-    def lines(self):
+    def read_lines(self):
         """All lines: see `read_lines`."""
         with self.database.reading() as connection:
             return read_lines(connection)
 
-    def head(self):
+    def read_head(self):
         """(number, hash) of the last line."""
         with self.database.reading() as connection:
             return read_head(connection)

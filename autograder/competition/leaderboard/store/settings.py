@@ -26,7 +26,7 @@ def read_settings(connection):
 def read_version(connection):
     """(version, part) of what visitors see now. `version` increases whenever a page would look different."""
     version = connection.scalar(sql.select(board.c.version))
-    return version, rules.part_at(read_settings(connection), rules.now())
+    return version, rules.find_part(read_settings(connection), rules.now())
 
 
 def increase_version(connection):
@@ -59,7 +59,7 @@ class StoredSettings:
             log.append(connection, "board", "opened", **_loggable(settings))
         return token
 
-    def exist(self):
+    def has_board(self):
         """Whether the database, whose tables must be there, has a board."""
         with self.database.reading() as connection:
             return connection.scalar(sql.select(board.c.id)) is not None

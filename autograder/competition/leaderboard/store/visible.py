@@ -2,7 +2,11 @@
 
 Each method reads in one transaction, so what a page shows is one moment. Before the deadline nothing of the private
 part is in it. Pages and the JSON API are made from the same objects. Computing the standing of 200 groups takes about
+<<<<<<< HEAD
+0.1 s, so methods take a `cached` one and return it while it is still what visitors see.
+=======
 0.1 s, so methods take a `known` one and return it as long as it is still what visitors see.
+>>>>>>> origin/main
 """
 
 import dataclasses
@@ -13,7 +17,7 @@ import sqlalchemy as sql
 from autograder.competition.leaderboard import rules
 from autograder.competition.leaderboard.store import log
 from autograder.competition.leaderboard.store.counting import parse_json, read_counting, read_scores, read_states
-from autograder.competition.leaderboard.store.entries import count_of_day
+from autograder.competition.leaderboard.store.entries import count_entries_of_day
 from autograder.competition.leaderboard.store.groups import Group, read_group, read_groups
 from autograder.competition.leaderboard.store.settings import read_settings, read_version
 from autograder.competition.leaderboard.store.tables import entries, files, groups, ranks, scores, verifications
@@ -68,13 +72,13 @@ class Standing:
         place = (row.is_verified, row.rank)
         return sum((other.is_verified, other.rank) == place for other in self.rows[split]) > 1
 
-    def row(self, split, group):
+    def find_row(self, split, group):
         """The row of the group with this name on a split, or None."""
         return next((row for row in self.rows[split] if row.group == group), None)
 
-    def gap(self, group):
+    def compute_gap(self, group):
         """Overall accuracy on the random split minus that on the disjoint one, in points of 100; None if unknown."""
-        of_splits = [self.row(split, group) for split in ("random", "disjoint")]
+        of_splits = [self.find_row(split, group) for split in ("random", "disjoint")]
         return 100 * (of_splits[0].overall - of_splits[1].overall) if all(of_splits) else None
 
 
@@ -126,7 +130,7 @@ class GroupView:
 class InstructorView:
     """What the instructor sees: all Groups, the CountingEntry of each that has one, and the lines of the log.
 
-    group, entries: one Group that was asked for, and its PastEntries; None and [] without one.
+    group, entries: the requested Group and its PastEntries; None and [] without one.
     """
 
     standing: Standing
@@ -143,29 +147,49 @@ class Visible:
     def __init__(self, database):
         self.database = database
 
-    def version(self):
+    def read_version(self):
         """(version, part): see `read_version`."""
         with self.database.reading() as connection:
             return read_version(connection)
 
-    def standing(self):
+    def read_standing(self):
         """The Standing."""
         with self.database.reading() as connection:
             return _read_standing(connection)
 
+<<<<<<< HEAD
+    def read_wall(self, cached=None):
+        """The Wall. cached: an earlier one, or None."""
+        with self.database.reading() as connection:
+            standing = _read_standing(connection, cached and cached.standing)
+            if cached and standing is cached.standing:
+                return cached
+=======
     def wall(self, known=None):
         """The Wall. known: an earlier one, or None."""
         with self.database.reading() as connection:
             standing = _read_standing(connection, known and known.standing)
             if known and standing is known.standing:
                 return known
+>>>>>>> origin/main
             return Wall(standing, read_progress(connection, standing.part))
 
-    def history(self, group):
+    def read_history(self, group):
         """The History of the group with this number."""
         with self.database.reading() as connection:
             return _read_history(connection, group)
 
+<<<<<<< HEAD
+    def read_group_view(self, group, cached=None):
+        """The GroupView of the group with this number. cached: an earlier Standing, or None."""
+        with self.database.reading() as connection:
+            return GroupView(_read_standing(connection, cached), _read_history(connection, group))
+
+    def read_instructor_view(self, group=None, cached=None):
+        """The InstructorView. group: number of the group whose entries are wanted, or None. cached: as above."""
+        with self.database.reading() as connection:
+            standing = _read_standing(connection, cached)
+=======
     def group(self, group, known=None):
         """The GroupView of the group with this number. known: an earlier Standing, or None."""
         with self.database.reading() as connection:
@@ -175,6 +199,7 @@ class Visible:
         """The InstructorView. group: number of the group whose entries are wanted, or None. known: as in `group`."""
         with self.database.reading() as connection:
             standing = _read_standing(connection, known)
+>>>>>>> origin/main
             selected = read_group(connection, groups.c.id == group)
             return InstructorView(
                 standing=standing,
@@ -195,10 +220,17 @@ class Visible:
             return connection.scalar(rerun if row.is_rerun else handed_in)
 
 
+<<<<<<< HEAD
+def _read_standing(connection, cached=None):
+    version, part = read_version(connection)
+    if cached and (cached.version, cached.part) == (version, part):
+        return cached
+=======
 def _read_standing(connection, known=None):
     version, part = read_version(connection)
     if known and (known.version, known.part) == (version, part):
         return known
+>>>>>>> origin/main
     counting = read_counting(connection, part)
     placed = connection.execute(sql.select(ranks).where(ranks.c.part == part))
     places = {(row.split, row.entry): row.rank for row in placed}
@@ -236,12 +268,20 @@ def _order(row):
 
 def _read_history(connection, group):
     settings = read_settings(connection)
+<<<<<<< HEAD
+    visible_part = rules.find_part(settings, rules.now())
+=======
     visible_part = rules.part_at(settings, rules.now())
+>>>>>>> origin/main
     chosen = connection.scalar(sql.select(groups.c.chosen).where(groups.c.id == group))
     own = connection.execute(sql.select(entries).where(entries.c.group == group).order_by(entries.c.id)).fetchall()
     all_scores = read_scores(connection, scores.c.entry.in_([entry.id for entry in own]))
     states = read_states(connection, visible_part)
+<<<<<<< HEAD
+    counts = rules.find_counting_entry(own, chosen)
+=======
     counts = rules.counting_entry(own, chosen)
+>>>>>>> origin/main
     parts = rules.PARTS if visible_part == "private" else ("public",)
     past = []
     for entry in reversed(own):
@@ -260,7 +300,7 @@ def _read_history(connection, group):
                 remark=remark,
             )
         )
-    today = count_of_day(connection, group, settings, rules.now())
+    today = count_entries_of_day(connection, group, settings, rules.now())
     return History(past, max(0, settings.per_day - today))
 
 

@@ -58,7 +58,7 @@ class WorkQueue:
     def put_scores(self, entry, part, numbers):
         """Store the scores of an entry. numbers: split -> what `worker.as_numbers` returns."""
         key = {"entry": entry, "part": part}
-        rows = [key | {"split": split, "numbers": rules.canonical_json(each)} for split, each in numbers.items()]
+        rows = [key | {"split": split, "numbers": rules.to_canonical_json(each)} for split, each in numbers.items()]
         with self.database.writing() as connection:
             if part == "private" and not has_private_scores(connection):
                 log.append(connection, "board", PRIVATE_IS_OUT)
@@ -153,7 +153,7 @@ class WorkQueue:
         with self.database.writing() as connection:
             values = {"state": state, "said": remark, "since": rules.format_time(rules.now()), **(maps or {})}
             values["tries"] = 0 if state != "waiting" else verifications.c.tries - 1
-            text = rules.canonical_json(verdict) if verdict else None
+            text = rules.to_canonical_json(verdict) if verdict else None
             connection.execute(verifications.update().where(*row).values(verdict=text, **values))
             if state in rules.FINISHED:
                 log.append(connection, "verifier", state, entry=entry, part=part, said=remark)

@@ -26,18 +26,18 @@ ERROR = {"content": {"application/json": {"schema": {
     "type": "object", "properties": {"detail": {"type": "string"}}, "required": ["detail"]}}}}  # fmt: skip
 
 
-def error_responses(**descriptions):
+def describe_errors(**descriptions):
     """How OpenAPI describes errors: status_NNN="when it happens" for each."""
     return {int(status[-3:]): {"description": text, **ERROR} for status, text in descriptions.items()}
 
 
-ERRORS = error_responses(
+ERRORS = describe_errors(
     status_401="no token, or not one of this board",
     status_403="not allowed",
     status_404="not found",
     status_409="not possible now",
 )
-UPLOAD_ERRORS = error_responses(
+UPLOAD_ERRORS = describe_errors(
     status_400="not a form", status_408="too slow", status_413="too large", status_429="too many entries today"
 )
 FOR_INSTRUCTORS = {"dependencies": [Depends(require_instructor)], "responses": ERRORS, "tags": ["instructor"]}
@@ -148,7 +148,7 @@ async def read_upload(request):
 @router.get("/entries", responses=ERRORS)
 def get_history(group: OwnGroup, store: BoardStore):
     """The group's entries, newest first, and how many more it may hand in today."""
-    history = store.visible.history(group.id)
+    history = store.visible.read_history(group.id)
     entries = [formats.entry_as_json(past) for past in history.entries]
     return {"group": group.name, "entries": entries, "left_today": history.left_today}
 
@@ -161,7 +161,8 @@ def choose(entry: Number, group: OwnGroup, store: BoardStore):
 
 
 def _own_entry(store, group, number):
-    return next(formats.entry_as_json(past) for past in store.visible.history(group.id).entries if past.id == number)
+    entries = store.visible.read_history(group.id).entries
+    return next(formats.entry_as_json(past) for past in entries if past.id == number)
 
 
 # -- for everybody
@@ -244,7 +245,7 @@ def get_verdict(entry: Number, store: BoardStore):
 @router.get("/export.csv", response_class=Response, **FOR_INSTRUCTORS)
 def export(store: BoardStore):
     """The standing as a table."""
-    table = formats.standing_as_csv(store.visible.standing())
+    table = formats.standing_as_csv(store.visible.read_standing())
     headers = {"Content-Disposition": 'attachment; filename="leaderboard.csv"'}
     return Response(table, media_type="text/csv; charset=utf-8", headers=headers)
 
@@ -252,4 +253,4 @@ def export(store: BoardStore):
 @router.get("/audit", **FOR_INSTRUCTORS)
 def get_log(store: BoardStore):
     """The log: who did what and when, and the hashes that chain the lines."""
-    return {"lines": [dict(line._mapping) | {"detail": json.loads(line.detail)} for line in store.log.lines()]}
+    return {"lines": [dict(line._mapping) | {"detail": json.loads(line.detail)} for line in store.log.read_lines()]}

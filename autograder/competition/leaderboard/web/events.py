@@ -21,7 +21,7 @@ class Events:
         """Look at the version again and again: one look for all listeners."""
         while True:
             with contextlib.suppress(sql.exc.SQLAlchemyError):  # the database comes back
-                latest = await run_in_threadpool(self.store.visible.version)
+                latest = await run_in_threadpool(self.store.visible.read_version)
                 if latest != self.current:
                     async with self.changed:
                         self.current = latest

@@ -13,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from autograder.competition.leaderboard import rules
 from autograder.competition.leaderboard.rules import RequestRefused
 from autograder.competition.leaderboard.web.api import read_upload
-from autograder.competition.leaderboard.web.templating import as_sentence, format_local, redirect, render, root_of
+from autograder.competition.leaderboard.web.templating import as_sentence, format_local, get_root, redirect, render
 from autograder.competition.leaderboard.web.visitors import COOKIE, AnyVisitor, require_group
 
 LOG_IN_SECONDS = 180 * 86400  # a browser stays logged in
@@ -32,8 +32,8 @@ FormNumber = Annotated[int, Form(ge=0, le=2**31 - 1)]
 router = APIRouter(include_in_schema=False)
 
 
-def log_in_page(request, here, error=None):
-    """The page for a visitor who is not known yet. here: "join", "group" or "instructor". error: a RequestRefused."""
+def render_log_in(request, here, error=None):
+    """The page for a visitor who is not logged in. here: "join", "group" or "instructor". error: a RequestRefused."""
     settings, hub = request.app.state.store.settings.read(), request.app.state.config.hub
     return render(
         request,
@@ -50,7 +50,7 @@ def _remember(response, request, token):
     """Log a browser in."""
     secure = request.url.scheme == "https"
     response.set_cookie(
-        COOKIE, token, LOG_IN_SECONDS, path=root_of(request) or "/", secure=secure, httponly=True, samesite="strict"
+        COOKIE, token, LOG_IN_SECONDS, path=get_root(request) or "/", secure=secure, httponly=True, samesite="strict"
     )
     return response
 
@@ -58,7 +58,7 @@ def _remember(response, request, token):
 @router.get("/join")
 def get_join(request: Request):
     """A form for a new group."""
-    return log_in_page(request, "join")
+    return render_log_in(request, "join")
 
 
 @router.post("/join")
@@ -68,7 +68,7 @@ def join(request: Request, name: Text = "", code: Text = ""):
     try:
         group, token = store.groups.join(name, code)
     except RequestRefused as error:
-        return log_in_page(request, "join", error)
+        return render_log_in(request, "join", error)
     values = {"group": group, "token": token, "address": str(request.base_url).rstrip("/")}
     page = render(request, "joined.html", 201, name=store.settings.read().name, here="join", **values)
     return _remember(page, request, token)
@@ -80,25 +80,29 @@ def log_in(request: Request, token: Text = ""):
     store, token = request.app.state.store, token.strip()
     if store.settings.is_instructor(token):
         return _remember(redirect(request, "instructor"), request, token)
-    if store.groups.by_token(token):
+    if store.groups.find_by_token(token):
         return _remember(redirect(request, "group"), request, token)
-    return log_in_page(request, "group", RequestRefused(UNKNOWN_TOKEN, 403))
+    return render_log_in(request, "group", RequestRefused(UNKNOWN_TOKEN, 403))
 
 
 @router.post("/log-out")
 def log_out(request: Request):
     """Log the browser out."""
     response = redirect(request, "")
-    response.delete_cookie(COOKIE, path=root_of(request) or "/", httponly=True, samesite="strict")
+    response.delete_cookie(COOKIE, path=get_root(request) or "/", httponly=True, samesite="strict")
     if request.app.state.config.hub:
         request.app.state.config.hub.forget(response)
     return response
 
 
-def _group_page(request, group, error=None, done=None):
+def _render_group(request, group, error=None, done=None):
     """The group's own page. error: a RequestRefused to show on it."""
     state = request.app.state
+<<<<<<< HEAD
+    view = state.store.visible.read_group_view(group.id, state.latest.cached_standing)
+=======
     view = state.store.visible.group(group.id, state.latest.known_standing)
+>>>>>>> origin/main
     settings = view.standing.settings
     return render(
         request,
@@ -123,9 +127,9 @@ def _group_page(request, group, error=None, done=None):
 def get_group(request: Request, visitor: AnyVisitor, done: str = "", entry: str = ""):
     """A group's standing and history, and the form for its next entry."""
     if visitor.group is None:
-        return log_in_page(request, "group")
+        return render_log_in(request, "group")
     message = DONE[done].format(entry) if done in DONE and entry.isdecimal() else None
-    return _group_page(request, visitor.group, done=message)
+    return _render_group(request, visitor.group, done=message)
 
 
 @router.post("/group/hand-in")
@@ -156,4 +160,4 @@ def choose(request: Request, visitor: AnyVisitor, entry: FormNumber = 0):
 
 
 def _refuse(request, group, error):
-    return log_in_page(request, "group", error) if group is None else _group_page(request, group, error)
+    return render_log_in(request, "group", error) if group is None else _render_group(request, group, error)

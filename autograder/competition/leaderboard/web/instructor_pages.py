@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 
 from autograder.competition.leaderboard import audit
 from autograder.competition.leaderboard.rules import RequestRefused
-from autograder.competition.leaderboard.web.group_pages import FormNumber, Text, log_in_page
+from autograder.competition.leaderboard.web.group_pages import FormNumber, Text, render_log_in
 from autograder.competition.leaderboard.web.templating import as_sentence, format_local, redirect, render
 from autograder.competition.leaderboard.web.visitors import AnyVisitor, require_instructor
 
@@ -24,10 +24,14 @@ DONE = {
 router = APIRouter(include_in_schema=False)
 
 
-def _instructor_page(request, group=None, error=None, done=None, token=None):
+def _render_instructor(request, group=None, error=None, done=None, token=None):
     """group: number of the one whose entries are listed; token: its new one. error: a RequestRefused to show."""
     state = request.app.state
+<<<<<<< HEAD
+    view = state.store.visible.read_instructor_view(group, state.latest.cached_standing)
+=======
     view = state.store.visible.instructor(group, state.latest.known_standing)
+>>>>>>> origin/main
     settings = view.standing.settings
     return render(
         request,
@@ -57,9 +61,9 @@ def _instructor_page(request, group=None, error=None, done=None, token=None):
 def get_instructor(request: Request, visitor: AnyVisitor, group: str = "", done: str = ""):
     """The instructor's page, or the form to log in."""
     if not visitor.is_instructor:
-        return log_in_page(request, "instructor")
+        return render_log_in(request, "instructor")
     number = int(group) if group.isdecimal() and len(group) < 9 else None
-    return _instructor_page(request, number, done=DONE.get(done))
+    return _render_instructor(request, number, done=DONE.get(done))
 
 
 def _change(request, visitor, done, change, **query):
@@ -67,11 +71,11 @@ def _change(request, visitor, done, change, **query):
     try:
         require_instructor(visitor)
     except RequestRefused as error:
-        return log_in_page(request, "instructor", error)
+        return render_log_in(request, "instructor", error)
     try:
         change(request.app.state.store)
     except RequestRefused as error:
-        return _instructor_page(request, **query, error=error)
+        return _render_instructor(request, **query, error=error)
     return redirect(request, "instructor", done=done, **query)
 
 
@@ -122,8 +126,8 @@ def renew_token(request: Request, visitor: AnyVisitor, group: FormNumber = 0):
     try:
         require_instructor(visitor)
     except RequestRefused as error:
-        return log_in_page(request, "instructor", error)
+        return render_log_in(request, "instructor", error)
     try:
-        return _instructor_page(request, group, token=request.app.state.store.groups.renew_token(group))
+        return _render_instructor(request, group, token=request.app.state.store.groups.renew_token(group))
     except RequestRefused as error:
-        return _instructor_page(request, error=error)
+        return _render_instructor(request, error=error)

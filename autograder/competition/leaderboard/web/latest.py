@@ -28,7 +28,7 @@ class Snapshot:
         """The standing as the API answers it, a text."""
         return json.dumps(formats.standing_as_json(self.standing), ensure_ascii=False)
 
-    def map_of(self, entry, split):
+    def read_map(self, entry, split):
         """The map of an entry on the wall as everybody may see it: uint8, shape (145, 145).
 
         Pixels without a class are 0, as in the ground truth beside it. Before the deadline so is the private part of
@@ -46,7 +46,7 @@ class Snapshot:
             self._maps[entry, split] = np.where(is_visible, label_map, 0).astype(np.uint8)
         return self._maps[entry, split]
 
-    def page(self, key, make):
+    def get_page(self, key, make):
         """The finished page for a key, made by `make()` where it is not kept yet."""
         if key not in self._pages:
             if len(self._pages) >= MAX_PAGES:
@@ -63,15 +63,19 @@ class Latest:
         self._snapshot = None
 
     @property
+<<<<<<< HEAD
+    def cached_standing(self):
+=======
     def known_standing(self):
+>>>>>>> origin/main
         """The Standing of the last Snapshot, which may be outdated; None before the first one."""
         return self._snapshot and self._snapshot.standing
 
     def read(self):
         """The Snapshot of what visitors see now."""
         with self.lock:
-            known = self._snapshot
-            wall = self.store.visible.wall(known and known.wall)
-            if known is None or wall is not known.wall:
+            cached = self._snapshot
+            wall = self.store.visible.read_wall(cached and cached.wall)
+            if cached is None or wall is not cached.wall:
                 self._snapshot = Snapshot(self.store, wall)
             return self._snapshot

@@ -11,7 +11,7 @@ from autograder.competition.leaderboard import rules
 from autograder.competition.leaderboard.rules import RequestRefused
 from autograder.competition.leaderboard.web import pictures
 from autograder.competition.leaderboard.web.api import Number
-from autograder.competition.leaderboard.web.templating import HERE, render, root_of
+from autograder.competition.leaderboard.web.templating import HERE, get_root, render
 from autograder.competition.leaderboard.web.wall import WallPage
 from course.competition import scene
 
@@ -30,7 +30,7 @@ router = APIRouter(include_in_schema=False)
 def get_wall(request: Request, group: str | None = None, page_text: Annotated[str | None, Query(alias="page")] = None):
     """The wall. group: the one to show at large. page: of the standing."""
     page = int(page_text) if page_text and page_text.isdecimal() and len(page_text) < 5 else None
-    latest, root, now = request.app.state.latest, root_of(request), rules.now()
+    latest, root, now = request.app.state.latest, get_root(request), rules.now()
 
     def make():
         wall = WallPage(snapshot, now, root, group, page)
@@ -39,7 +39,7 @@ def get_wall(request: Request, group: str | None = None, page_text: Annotated[st
     with latest.lock:
         snapshot = latest.read()
         # The clock goes on within a version: a page is kept for one second.
-        return HTMLResponse(snapshot.page((now.replace(microsecond=0), root, group, page), make))
+        return HTMLResponse(snapshot.get_page((now.replace(microsecond=0), root, group, page), make))
 
 
 @router.get("/static/{name}")
@@ -55,21 +55,21 @@ def get_static(name: str):
 @router.get("/map/truth.png")
 def get_truth():
     """The ground truth."""
-    return _picture(scene.load()[1], 86400)
+    return _answer_with_map(scene.load()[1], 86400)
 
 
 @router.get("/map/{entry}/{split}.png")
 def get_map(request: Request, entry: Number, split: Literal[scene.SPLITS]):
     """A map that is on the wall."""
-    return _picture(request.app.state.latest.read().map_of(entry, split), 600)
+    return _answer_with_map(request.app.state.latest.read().read_map(entry, split), 600)
 
 
-def _picture(label_map, seconds):
+def _answer_with_map(label_map, seconds):
     """The answer with the picture of a map, which a browser keeps for so many seconds."""
     headers = {"Cache-Control": f"private, max-age={seconds}"}
-    return Response(_png(label_map.tobytes()), headers=headers, media_type="image/png")
+    return Response(_encode(label_map.tobytes()), headers=headers, media_type="image/png")
 
 
 @functools.lru_cache(maxsize=1024)
-def _png(content):
-    return pictures.map_png(np.frombuffer(content, np.uint8).reshape(scene.SHAPE))
+def _encode(content):
+    return pictures.encode_png(np.frombuffer(content, np.uint8).reshape(scene.SHAPE))

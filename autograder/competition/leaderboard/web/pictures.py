@@ -26,7 +26,7 @@ def get_colours():
     return ("#ffffff", *("#{:02x}{:02x}{:02x}".format(*colour) for colour in colours))
 
 
-def map_png(label_map):
+def encode_png(label_map):
     """A map as a PNG file, in bytes. label_map: uint8, shape (145, 145)."""
     image = Image.fromarray(label_map)
     image.putpalette([part for colour in get_colours() for part in bytes.fromhex(colour[1:])])

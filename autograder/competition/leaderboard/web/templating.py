@@ -61,20 +61,20 @@ def _templates():
     return environment
 
 
-def root_of(request):
+def get_root(request):
     """The path below which the board is served, without its last slash."""
     return request.scope.get("root_path", "").rstrip("/")
 
 
 def render(request, template, status=200, **values):
     """The answer that `templates/TEMPLATE` makes of `values`."""
-    values = {"root": root_of(request), "error": None, "done": None, "here": ""} | values
+    values = {"root": get_root(request), "error": None, "done": None, "here": ""} | values
     return HTMLResponse(_templates().get_template(template).render(values), status)
 
 
 def wants_page(request):
     """Whether the request comes from a browser that shows the answer to a person."""
-    path = request.url.path.removeprefix(root_of(request))
+    path = request.url.path.removeprefix(get_root(request))
     return "text/html" in request.headers.get("accept", "") and not path.startswith("/api/")
 
 
@@ -90,4 +90,4 @@ def answer_problem(request, message, status, headers=None):
 def redirect(request, path, **query):
     """The answer to a form that succeeded: the page `path`, by GET, so that a reload sends nothing again."""
     query = f"?{urlencode(query)}" if query else ""
-    return RedirectResponse(f"{root_of(request)}/{path}{query}", 303)
+    return RedirectResponse(f"{get_root(request)}/{path}{query}", 303)

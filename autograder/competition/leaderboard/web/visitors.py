@@ -31,7 +31,7 @@ def _identify_by_token(request):
     token, store = token.strip(), request.app.state.store
     if store.settings.is_instructor(token):
         return Visitor(is_instructor=True)
-    group = store.groups.by_token(token)
+    group = store.groups.find_by_token(token)
     may_be_the_hubs = request.app.state.config.hub is not None
     if group is None and scheme.lower() == "bearer" and not may_be_the_hubs:
         raise RequestRefused(
@@ -46,7 +46,7 @@ async def identify_visitor(request: Request):
     if visitor := await run_in_threadpool(_identify_by_token, request):
         return visitor
     if state.config.hub and (person := await state.config.hub.identify(request)):
-        group = person.group and await run_in_threadpool(state.store.groups.by_number, person.group)
+        group = person.group and await run_in_threadpool(state.store.groups.find_by_number, person.group)
         return Visitor(group, person.is_instructor)
     return Visitor()
 

@@ -63,7 +63,7 @@ class WallPage:
         self.requested = group if group in self.groups else None
         leaders = self.standing.rows["disjoint"] or self.standing.rows["random"]
         self.group = self.requested or (leaders[0].group if leaders else None)
-        self.query = self.link(page)[len(root) + 1 :]
+        self.query = self.make_link(page)[len(root) + 1 :]
         self.has_evidence = any(row.evidence for row in everyone)
         self.axis = pictures.Axis([value for row in everyone for value in (row.low, row.high)])
         self.seconds_left = math.ceil((self.settings.deadline - now).total_seconds())
@@ -75,18 +75,18 @@ class WallPage:
             counts = np.bincount(scene.load()[1].ravel())
             self.classes = [(c, name, counts[c]) for c, name in enumerate(scene.CLASSES) if c]
 
-    def local(self, time):
+    def format_time(self, time):
         """A time for people, in the board's time zone."""
         return format_local(time, self.settings.time_zone)
 
-    def link(self, page=None):
+    def make_link(self, page=None):
         """The wall's address with the requested group, on this page of the standing."""
         query = {"group": self.requested, "page": page}
         query = urlencode({key: value for key, value in query.items() if value})
         return f"{self.root}/?{query}" if query else f"{self.root}/"
 
-    def map_link(self, row, split):
-        """The address of a map. It changes whenever another map is to be seen."""
+    def make_map_link(self, row, split):
+        """The address of a map. It is different for different maps of an entry."""
         return f"{self.root}/map/{row.entry}/{split}.png?{self.standing.part}-{row.state}"
 
     def _panel(self, split, page):
@@ -114,7 +114,7 @@ class WallPage:
         )
 
     def _focus(self, progress):
-        rows = {split: self.standing.row(split, self.group) for split in scene.SPLITS}
+        rows = {split: self.standing.find_row(split, self.group) for split in scene.SPLITS}
         times = [at for lines in progress.values() for line in lines.values() for at, _ in line]
         span = (min(times), max(*times, min(self.now, self.settings.deadline))) if times else ()
         return Focus(
@@ -122,7 +122,7 @@ class WallPage:
             maps=self._maps(rows),
             recall=self._recall(rows),
             charts=[
-                (split, pictures.draw_progress(progress[split], split, self.group, self.local, *span))
+                (split, pictures.draw_progress(progress[split], split, self.group, self.format_time, *span))
                 for split in scene.SPLITS
             ],
         )
@@ -148,10 +148,10 @@ class WallPage:
         blank = " The private part of the test is left blank until the deadline." * (self.standing.part == "public")
         for split, row in rows.items():
             if row:
-                label_map = self.snapshot.map_of(row.entry, split)
+                label_map = self.snapshot.read_map(row.entry, split)
                 text, numbers = _describe(label_map.tobytes(), f"The map of {self.group} for the {split} split")
                 text += f" Of the scored pixels {100 * row.overall:.1f}% are correct.{blank}"
-                maps.append((self.map_link(row, split), f"{split.capitalize()} split", text, numbers))
+                maps.append((self.make_map_link(row, split), f"{split.capitalize()} split", text, numbers))
         return [dict(zip(("url", "caption", "text", "numbers"), each, strict=True)) for each in maps]
 
     @staticmethod

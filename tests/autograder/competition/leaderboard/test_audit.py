@@ -54,28 +54,28 @@ def test_every_change_of_the_past_is_noticed(past, what):
 
 
 def test_a_receipt_shows_that_lines_were_cut_off_at_the_end(past):
-    receipts = {each.receipt for each in past.visible.history(2).entries} | {past.log.head()[1]}
+    receipts = {each.receipt for each in past.visible.read_history(2).entries} | {past.log.read_head()[1]}
     assert audit.find_faults(past.log, receipts) == []
     with past.database.engine.connect() as connection, connection.begin():
         connection.execute(T.log.delete().where(T.log.c.n > 8))
-    assert len(audit.find_broken_line(past.log.lines())) == 0
+    assert len(audit.find_broken_line(past.log.read_lines())) == 0
     assert any("lines were cut off" in fault for fault in audit.find_faults(past.log, receipts))
 
 
 def test_a_log_that_was_rewritten_as_a_whole_lacks_the_receipts(past):
-    receipt = past.visible.history(2).entries[0].receipt
-    lines, before = past.log.lines(), audit.START
+    receipt = past.visible.read_history(2).entries[0].receipt
+    lines, before = past.log.read_lines(), audit.START
     with past.database.engine.connect() as connection, connection.begin():
         for line in lines:
             values = dict(line._mapping) | {"time": line.time.replace("20", "19", 1)}
             values.pop("hash")
             before = audit.hash_line(before, **values)
             connection.execute(T.log.update().where(T.log.c.n == line.n).values(time=values["time"], hash=before))
-    assert audit.find_broken_line(past.log.lines()) == [] and audit.find_faults(past.log, [receipt])
+    assert audit.find_broken_line(past.log.read_lines()) == [] and audit.find_faults(past.log, [receipt])
 
 
 def test_the_log_has_no_secrets(past):
     past.settings.change({"code": "new-secret-code"})
     token = past.groups.join("Three", "new-secret-code")[1]
-    text = str(past.log.lines())
+    text = str(past.log.read_lines())
     assert "new-secret-code" not in text and CODE not in text and token not in text and past.token not in text

@@ -271,7 +271,7 @@ def test_no_token_or_another_scheme(board, group):
 
 def test_the_stored_checksum_of_a_token_is_not_a_token(board, group):
     """Whoever reads the database or the log cannot hand in for others."""
-    for line in board.store.log.lines():
+    for line in board.store.log.read_lines():
         for stolen in (line.hash, json.loads(line.detail).get("token")):
             if stolen:
                 assert_refused(board.enter({"Authorization": f"Bearer {stolen}"}), 401, "token")

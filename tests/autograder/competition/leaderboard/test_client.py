@@ -53,7 +53,7 @@ def test_a_group_joins_submits_chooses_and_looks_from_the_lab(board, home, maps,
     assert lines[1].startswith("entry   2") and "counts" not in lines[1] and "random" in lines[1]
     assert "counts, as you chose" in lines[2] and lines[2].endswith("waiting for verification")
     assert board.store.entries.read_file(1, "notebook") == NOTEBOOK.encode()
-    assert board.store.visible.history(1).entries[1].evidence == {"ranks": 4, "seconds": 12.5}
+    assert board.store.visible.read_history(1).entries[1].evidence == {"ranks": 4, "seconds": 12.5}
 
 
 def test_the_same_submitted_twice_is_one_entry(board, home, maps):
@@ -77,14 +77,14 @@ def test_joining_again_makes_no_second_group_and_loses_no_token(board, home, map
     client.join(board.url, "Bob", CODE)  # the known token is worth nothing now
     client.membership_path().write_text("{")
     client.join(board.url, "Cy", CODE)
-    assert client.submit(maps) == 1 and board.store.visible.history(3).entries
+    assert client.submit(maps) == 1 and board.store.visible.read_history(3).entries
 
 
 def test_another_member_uses_the_token_of_the_group(board, home, maps, capsys):
     token = board.join("Ada")["Authorization"].removeprefix("Bearer ")
     client.join(board.url + "/", token=token)
     assert "You now hand in for the group Ada." in capsys.readouterr().out
-    assert client.submit(maps) == 1 and board.store.visible.history(1).entries
+    assert client.submit(maps) == 1 and board.store.visible.read_history(1).entries
     with pytest.raises(Problem, match="not one of this board"):
         client.join(board.url, token="wrong")
 

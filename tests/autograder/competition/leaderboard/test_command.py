@@ -95,10 +95,10 @@ def test_a_notebook_is_run_in_the_sandbox_and_refused_if_it_does_not_define_clas
         store.entries.accept(group, "a", boards.rules.check_entry(**boards.make_files(notebook=NOTHING)))
         compute_scores(store)
         assert worker.verify_next(store) and not worker.verify_next(store)
-        (past,) = store.visible.history(group).entries
+        (past,) = store.visible.read_history(group).entries
         assert past.state == "refused" and "defines no classify" in past.remark
         assert store.entries.read_verdicts(1)["public"]["cpu_seconds"] > 0
-        assert [line.action for line in store.log.lines()][-1] == "refused"
+        assert [line.action for line in store.log.read_lines()][-1] == "refused"
 
 
 def test_board_toml_seeds_an_empty_board_and_is_not_read_afterwards(start, tmp_path):
@@ -138,7 +138,7 @@ def test_an_invalid_board_toml_makes_no_board(tmp_path):
         assert status == 1 and words in output and output.count("\n") == 1
         assert not (tmp_path / "instructor-token").exists()
     with contextlib.closing(Store(f"sqlite:///{tmp_path / 'board.sqlite'}")) as store:
-        assert not store.settings.exist()
+        assert not store.settings.has_board()
 
 
 def test_a_board_of_an_older_version_keeps_the_settings_of_its_database(tmp_path, capsys):

@@ -22,8 +22,8 @@ from autograder.testing.board import (
 def test_a_group_joins_with_the_code_and_a_name_that_no_other_group_has(store):
     group, token = store.groups.join("  Ada & the  ﬁelds ", CODE)
     assert group.name == "Ada & the fields"
-    assert store.groups.by_token(token) == group == store.groups.by_number(group.id)
-    assert store.groups.by_token(token[:-1]) is None and len(token) >= 32
+    assert store.groups.find_by_token(token) == group == store.groups.find_by_number(group.id)
+    assert store.groups.find_by_token(token[:-1]) is None and len(token) >= 32
     with store.database.reading() as connection:
         assert token not in str(connection.execute(sql.select(tables.groups)).fetchall())
     for name, code, words in (
@@ -80,13 +80,13 @@ def test_no_limit_is_overrun_by_posts_at_once_from_several_processes(url, store,
         other.stdin.flush()
     answers = " ".join(other.communicate()[0] for other in others).split()
     assert sorted(answers) == ["429"] * 7 + ["True"] * 5
-    assert count_rows(store)["entries"] == 5 and store.visible.history(group).left_today == 0
+    assert count_rows(store)["entries"] == 5 and store.visible.read_history(group).left_today == 0
     assert not audit.find_faults(store.log)
 
 
 def test_a_day_is_a_day_in_the_boards_time_zone(store, group):
     store.settings.change({"time_zone": "Pacific/Auckland", "per_day": 1, "deadline": "2100-01-01T00:00:00"})
-    midnight = rules.day_around(store.settings.read(), rules.now())[0]
+    midnight = rules.find_day(store.settings.read(), rules.now())[0]
     store.entries.accept(group, "a", make_entry(), midnight)
     store.entries.accept(group, "b", make_entry(), midnight - timedelta(seconds=1))
     with pytest.raises(RequestRefused, match=r"1 times today, .* hand in again from .* \(Pacific/Auckland\)"):
@@ -116,17 +116,19 @@ def test_the_chosen_entry_counts_otherwise_the_last_one_that_is_not_withdrawn(st
     for key in "abc":
         store.entries.accept(group, key, make_entry())
     other = store.groups.join("Two", CODE)[0].id
-    counts = lambda: [past.id for past in store.visible.history(group).entries if past.counts]  # noqa: E731
+    counts = lambda: [past.id for past in store.visible.read_history(group).entries if past.counts]  # noqa: E731
     assert counts() == [3]
     store.entries.choose(group, 1)
-    assert counts() == [1] and [past.is_chosen for past in store.visible.history(group).entries] == [False, False, True]
+    assert counts() == [1]
+    assert [past.is_chosen for past in store.visible.read_history(group).entries] == [False, False, True]
     for who, number in ((other, 1), (group, 9)):
         with pytest.raises(RequestRefused, match="has no entry"):
             store.entries.choose(who, number)
     store.entries.withdraw(1, "not your own")
-    assert counts() == [3] and store.visible.history(group).entries[2].withdrawn == "not your own"
+    assert counts() == [3] and store.visible.read_history(group).entries[2].withdrawn == "not your own"
     with pytest.raises(RequestRefused, match="was withdrawn"):
         store.entries.choose(group, 1)
     store.entries.withdraw(3, "again")
     store.entries.withdraw(2, "again")
-    assert counts() == [] and store.visible.history(group).left_today == 2  # withdrawn entries count towards the limit
+    assert counts() == []
+    assert store.visible.read_history(group).left_today == 2  # withdrawn entries count towards the limit

@@ -15,7 +15,7 @@ def test_a_group_joins_and_sees_its_token_once(tmp_path):
     answer = client.post("/join", data={"name": " The  new ones", "code": CODE})
     token = re.search(r'class="token">([\w-]{32})<', answer.text)[1]
     assert "Welcome, The new ones" in read_page(answer, 201).text
-    assert board.store.groups.by_token(token).name == "The new ones"
+    assert board.store.groups.find_by_token(token).name == "The new ones"
     cookie = answer.headers["set-cookie"].lower()
     assert "httponly" in cookie and "samesite=strict" in cookie and answer.headers["cache-control"] == "no-store"
     assert token not in client.get("/group").text and "The new ones" in client.get("/group").text
@@ -47,11 +47,11 @@ def test_a_form_that_is_sent_twice_makes_one_entry(tmp_path):
     answers = [upload(client, form["action"]) for _ in range(2)]
     assert [answer.headers["location"] for answer in answers] == ["/group?done=handed-in&entry=1"] * 2
     assert "Entry 1 has been received and is on disk" in read_page(client.get(answers[0].headers["location"])).text
-    assert "2 to come" not in client.get("/group").text and len(board.store.visible.history(1).entries) == 1
+    assert "2 to come" not in client.get("/group").text and len(board.store.visible.read_history(1).entries) == 1
     wrong = read_page(upload(client, "/group/hand-in?key=b", random=b"no array"), 422)
     assert "The random" in wrong.text or "NumPy’s format" in wrong.text.replace("'", "’")
     assert "Idempotency-Key" in read_page(upload(client, "/group/hand-in"), 422).text
-    assert len(board.store.visible.history(1).entries) == 1
+    assert len(board.store.visible.read_history(1).entries) == 1
     assert upload(client, "/group/hand-in?key=c", seed=8).status_code == 303
     assert "2 times today" in read_page(client.get("/group")).text
     assert "2 are allowed" in read_page(upload(client, "/group/hand-in?key=d", seed=9), 429).text

@@ -59,12 +59,12 @@ def test_a_group_gets_a_new_token_from_the_instructor_and_the_old_one_becomes_in
     board = BoardWithGroups(tmp_path, ["Robbed", "Other"])
     old, client = board.tokens["Robbed"], log_in(board, board.instructor)
     read_page(log_in(board, board.tokens["Other"]).post("/instructor/token", data={"group": 1}), 403)
-    assert board.store.groups.by_token(old).name == "Robbed"
+    assert board.store.groups.find_by_token(old).name == "Robbed"
     assert read_page(client.get("/instructor?group=1")).all("form", action="/instructor/token")
     answer = client.post("/instructor/token", data={"group": 1})
     new = re.search(r'class="token">([\w-]{32})<', answer.text)[1]
     assert "The new token of Robbed, displayed this once" in read_page(answer).text
-    assert board.store.groups.by_token(new).name == "Robbed" and board.store.groups.by_token(old) is None
+    assert board.store.groups.find_by_token(new).name == "Robbed" and board.store.groups.find_by_token(old) is None
     assert new not in client.get("/instructor?group=1").text
     assert "Log in with your group’s token" in read_page(log_in(board, old).get("/group")).text
     assert "There is no group 9" in read_page(client.post("/instructor/token", data={"group": 9}), 404).text

@@ -65,7 +65,7 @@ def test_all_links_are_below_the_path_that_a_hub_gives_the_board(three):
 
 
 def test_changes_need_a_log_in_and_a_page_of_the_board_itself(three, asking):
-    own, head = log_in(three, three.tokens["Ähren"]), three.store.log.head()
+    own, head = log_in(three, three.tokens["Ähren"]), three.store.log.read_head()
     paths = [
         "/group/hand-in?key=a",
         "/group/choose",
@@ -82,7 +82,7 @@ def test_changes_need_a_log_in_and_a_page_of_the_board_itself(three, asking):
                 everybody.post(path, data={"entry": "1", "name": "Eve", "code": CODE}, headers=headers).status_code
                 == 403
             )
-    assert three.store.log.head() == head
+    assert three.store.log.read_head() == head
 
 
 def test_a_browser_gets_errors_as_pages(three, asking):

@@ -19,7 +19,7 @@ def test_progress_is_described_in_words(tmp_path):
         board.store.entries.accept(group, key, make_patchy_entry(1, (wrong, wrong)))
         board.score()
         board.verify("verified")
-    lines = board.store.visible.wall().progress["disjoint"]
+    lines = board.store.visible.read_wall().progress["disjoint"]
     chart = pictures.draw_progress(lines, "disjoint", NASTY[:40], lambda time: "that day")
     first, last = (value for _, value in lines[NASTY[:40]])
     assert f"rose from {100 * first:.1f}% to {100 * last:.1f}% in 1 step." in chart.text and "2 groups" in chart.text

@@ -75,14 +75,14 @@ def test_a_board_needs_all_of_its_settings():
 
 
 def test_a_day_ends_at_local_midnight_also_when_the_clock_is_set_back():
-    start, end = rules.day_around(make_settings(time_zone="Europe/Berlin"), datetime(2026, 10, 25, 12, tzinfo=UTC))
+    start, end = rules.find_day(make_settings(time_zone="Europe/Berlin"), datetime(2026, 10, 25, 12, tzinfo=UTC))
     assert end - start == timedelta(hours=25) and start == datetime(2026, 10, 24, 22, tzinfo=UTC)
 
 
 def test_the_private_part_is_visible_from_the_deadline_on():
     board = make_settings(deadline=NOON)
-    assert rules.part_at(board, NOON - timedelta(microseconds=1)) == "public"
-    assert rules.part_at(board, NOON) == "private"
+    assert rules.find_part(board, NOON - timedelta(microseconds=1)) == "public"
+    assert rules.find_part(board, NOON) == "private"
     rules.require_open(board, NOON - timedelta(microseconds=1), 4)
     for at, today, status in ((NOON, 0, 403), (NOON - timedelta(seconds=1), 5, 429)):
         with pytest.raises(RequestRefused) as refused:
@@ -95,7 +95,7 @@ def test_the_chosen_entry_counts_otherwise_the_last_one_that_is_not_withdrawn(wi
     entries = [SimpleNamespace(id=n, withdrawn=each) for n, each in enumerate(withdrawn, 1)]
     left = [entry.id for entry in entries if entry.withdrawn is None]
     expected = chosen if chosen in left else max(left, default=None)
-    assert rules.counting_entry(entries, chosen) == expected
+    assert rules.find_counting_entry(entries, chosen) == expected
 
 
 def test_evidence_is_two_numbers_or_none():

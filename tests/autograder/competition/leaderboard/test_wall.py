@@ -70,9 +70,9 @@ def test_verified_entries_come_first_and_the_others_below_a_heading(asking):
 
 
 def test_every_number_of_a_group_is_on_the_wall_as_text(three, asking):
-    page, row = asking.get("/?group=Ann+%26+Bob"), three.store.visible.standing().row("disjoint", "Ann & Bob")
+    page, row = asking.get("/?group=Ann+%26+Bob"), three.store.visible.read_standing().find_row("disjoint", "Ann & Bob")
     section = page.text.split('<section class="panel disjoint"')[1].split("</section>")[0]
-    gap = three.store.visible.standing().gap("Ann & Bob")
+    gap = three.store.visible.read_standing().compute_gap("Ann & Bob")
     for number in (f"{100 * row.overall:.1f}<", f"{100 * row.average:.1f}<", f"{row.kappa:.2f}<", f"{gap:.1f}<"):
         assert number in section
     assert f"{100 * row.low:.1f} to {100 * row.high:.1f}" in section
@@ -116,7 +116,7 @@ def test_maps_show_no_private_pixel_before_the_deadline_and_all_labelled_pixels_
     board.score()
     app = board.app()
     for part in ("public", "private"):
-        assert board.store.visible.standing().part == part
+        assert board.store.visible.read_standing().part == part
         for split, wrong in zip(scene.SPLITS, (0.02, 0.3), strict=True):
             answer = TestClient(app).get(f"/map/1/{split}.png")
             displayed = np.array(Image.open(io.BytesIO(answer.content)))
@@ -139,13 +139,13 @@ def test_the_map_on_the_wall_is_the_one_that_its_row_was_scored_by(tmp_path):
     number, part = board.store.work.take_next_to_verify()
     files = dict.fromkeys(scene.SPLITS, to_npy(rerun))
     board.store.work.put_verdict(number, part, "verified", "as it is", maps=files)
-    assert np.array_equal(before.map_of(1, "random"), np.where(is_labelled, make_patchy_map(1, 0.02), 0))
+    assert np.array_equal(before.read_map(1, "random"), np.where(is_labelled, make_patchy_map(1, 0.02), 0))
     board.score()
-    assert np.array_equal(latest.read().map_of(1, "random"), np.where(is_labelled, rerun, 0))
+    assert np.array_equal(latest.read().read_map(1, "random"), np.where(is_labelled, rerun, 0))
 
 
 def test_only_maps_that_are_on_the_wall_are_served(three, asking):
-    counting = {row.entry for row in three.store.visible.standing().rows["random"]}
+    counting = {row.entry for row in three.store.visible.read_standing().rows["random"]}
     assert counting == {1, 3, 4}
     for path in (
         "/map/2/random.png",
@@ -174,10 +174,10 @@ def test_entries_that_were_refused_or_replaced_before_verification_are_not_progr
     for group, key, wrong in ((1, "a", 0.3), (2, "b", 0.0), (3, "c", 0.0), (3, "d", 0.4)):
         board.store.entries.accept(group, key, make_patchy_entry(1, (wrong, wrong)))
     board.score()
-    lines = board.store.visible.wall().progress["random"]
+    lines = board.store.visible.read_wall().progress["random"]
     assert set(lines) == {"Honest", "Caught", "In passing"} and len(lines["In passing"]) == 1
     board.verify("verified", "refused", "verified")
-    lines = board.store.visible.wall().progress["random"]
+    lines = board.store.visible.read_wall().progress["random"]
     assert set(lines) == {"Honest", "In passing"} and all(value < 0.9 for line in lines.values() for _, value in line)
     page = read_page(TestClient(board.app()).get("/?group=Caught"))
     assert "100.0" not in page.text.split("In words")[1] and "the best accuracy" in page.text

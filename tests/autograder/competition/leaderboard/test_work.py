@@ -29,9 +29,9 @@ def test_scores_and_ranks_are_those_of_the_scorer(store):
     assert read_ranks(store) == score.ranks(maps, "random") == {"A": 1, "B": 3, "C": 1}
     got = score.score(maps["B"], "random")
     assert read_counting(store)[1].scores["random"] == worker.as_numbers(got)
-    scores = store.visible.version()
+    scores = store.visible.read_version()
     compute_scores(store)
-    assert store.visible.version() == scores  # nothing changed, so nothing was ranked again
+    assert store.visible.read_version() == scores  # nothing changed, so nothing was ranked again
 
 
 def test_an_unverified_entry_takes_no_rank_from_a_verified_one(store):
@@ -53,12 +53,12 @@ def test_nothing_of_the_private_part_is_computed_before_the_deadline(store, grou
     assert store.work.find_unscored("private") == [] and store.work.take_next_to_verify() == (2, "public")
     store.work.put_verdict(2, "public", "verified", "")
     assert store.work.take_next_to_verify() is None
-    assert private(store) == 0 and set(store.visible.history(group).entries[0].scores) == {"public"}
+    assert private(store) == 0 and set(store.visible.read_history(group).entries[0].scores) == {"public"}
     pass_deadline(store)
     assert store.work.find_unscored("private") == [2]  # only the entry that counts
     compute_scores(store)
-    assert private(store) == 2 and store.visible.standing().part == "private"
-    past = store.visible.history(group).entries[0]
+    assert private(store) == 2 and store.visible.read_standing().part == "private"
+    past = store.visible.read_history(group).entries[0]
     assert set(past.scores) == {"public", "private"} and past.state == "waiting"
 
 
@@ -92,7 +92,7 @@ def test_after_the_deadline_the_map_of_the_verified_run_is_scored(store, group):
     maps = {split: to_npy(again) for split in scene.SPLITS}
     store.work.put_verdict(number, part, "verified", "as it is", {"seed": 1}, maps)
     compute_scores(store)
-    scores = store.visible.history(group).entries[0].scores
+    scores = store.visible.read_history(group).entries[0].scores
     assert scores["private"]["random"]["overall"] == score.score(again, "random", "private").overall
     assert scores["public"]["random"]["overall"] == score.score(score.read_map(made.random), "random").overall
     assert store.entries.read_verdicts(number)["private"]["seed"] == 1 and read_counting(store)[0].state == "verified"
@@ -117,7 +117,7 @@ def test_an_entry_that_could_not_be_verified_waits_behind_the_others(store, grou
     store.entries.accept(store.groups.join("Two", CODE)[0].id, "b", make_entry())
     compute_scores(store)
     store.work.put_verdict(*store.work.take_next_to_verify(), "waiting", "there is no sandbox.")
-    assert store.visible.history(group).entries[0].remark == "there is no sandbox."
+    assert store.visible.read_history(group).entries[0].remark == "there is no sandbox."
     assert store.work.take_next_to_verify() == (2, "public")
 
 
@@ -139,7 +139,7 @@ def test_a_withdrawn_entry_disappears_from_the_standing_and_the_progress(store, 
     store.entries.accept(group, "a", make_entry())
     compute_scores(store)
     store.entries.withdraw(1, "copied")
-    assert read_counting(store) == [] and not any(store.visible.wall().progress.values())
+    assert read_counting(store) == [] and not any(store.visible.read_wall().progress.values())
 
 
 def test_only_one_process_at_a_time_does_a_workers_work(url, store):

@@ -1,4 +1,4 @@
-"""The tables of the first boards. What comes later changes them in a file of its own, never here."""
+"""The tables of the first boards. Each later change is a file of its own; this one stays as it is."""
 
 import sqlalchemy as sql
 from alembic import op

@@ -1,4 +1,4 @@
-"""What board.toml said is kept beside it, in its folder: machines that share a database have one each."""
+"""The board's row no longer has a copy of board.toml."""
 
 from alembic import op
 
