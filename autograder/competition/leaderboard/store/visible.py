@@ -2,11 +2,7 @@
 
 Each method reads in one transaction, so what a page shows is one moment. Before the deadline nothing of the private
 part is in it. Pages and the JSON API are made from the same objects. Computing the standing of 200 groups takes about
-<<<<<<< HEAD
 0.1 s, so methods take a `cached` one and return it while it is still what visitors see.
-=======
-0.1 s, so methods take a `known` one and return it as long as it is still what visitors see.
->>>>>>> origin/main
 """
 
 import dataclasses
@@ -157,21 +153,12 @@ class Visible:
         with self.database.reading() as connection:
             return _read_standing(connection)
 
-<<<<<<< HEAD
     def read_wall(self, cached=None):
         """The Wall. cached: an earlier one, or None."""
         with self.database.reading() as connection:
             standing = _read_standing(connection, cached and cached.standing)
             if cached and standing is cached.standing:
                 return cached
-=======
-    def wall(self, known=None):
-        """The Wall. known: an earlier one, or None."""
-        with self.database.reading() as connection:
-            standing = _read_standing(connection, known and known.standing)
-            if known and standing is known.standing:
-                return known
->>>>>>> origin/main
             return Wall(standing, read_progress(connection, standing.part))
 
     def read_history(self, group):
@@ -179,7 +166,6 @@ class Visible:
         with self.database.reading() as connection:
             return _read_history(connection, group)
 
-<<<<<<< HEAD
     def read_group_view(self, group, cached=None):
         """The GroupView of the group with this number. cached: an earlier Standing, or None."""
         with self.database.reading() as connection:
@@ -189,17 +175,6 @@ class Visible:
         """The InstructorView. group: number of the group whose entries are wanted, or None. cached: as above."""
         with self.database.reading() as connection:
             standing = _read_standing(connection, cached)
-=======
-    def group(self, group, known=None):
-        """The GroupView of the group with this number. known: an earlier Standing, or None."""
-        with self.database.reading() as connection:
-            return GroupView(_read_standing(connection, known), _read_history(connection, group))
-
-    def instructor(self, group=None, known=None):
-        """The InstructorView. group: number of the group whose entries are wanted, or None. known: as in `group`."""
-        with self.database.reading() as connection:
-            standing = _read_standing(connection, known)
->>>>>>> origin/main
             selected = read_group(connection, groups.c.id == group)
             return InstructorView(
                 standing=standing,
@@ -220,17 +195,10 @@ class Visible:
             return connection.scalar(rerun if row.is_rerun else handed_in)
 
 
-<<<<<<< HEAD
 def _read_standing(connection, cached=None):
     version, part = read_version(connection)
     if cached and (cached.version, cached.part) == (version, part):
         return cached
-=======
-def _read_standing(connection, known=None):
-    version, part = read_version(connection)
-    if known and (known.version, known.part) == (version, part):
-        return known
->>>>>>> origin/main
     counting = read_counting(connection, part)
     placed = connection.execute(sql.select(ranks).where(ranks.c.part == part))
     places = {(row.split, row.entry): row.rank for row in placed}
@@ -268,20 +236,12 @@ def _order(row):
 
 def _read_history(connection, group):
     settings = read_settings(connection)
-<<<<<<< HEAD
     visible_part = rules.find_part(settings, rules.now())
-=======
-    visible_part = rules.part_at(settings, rules.now())
->>>>>>> origin/main
     chosen = connection.scalar(sql.select(groups.c.chosen).where(groups.c.id == group))
     own = connection.execute(sql.select(entries).where(entries.c.group == group).order_by(entries.c.id)).fetchall()
     all_scores = read_scores(connection, scores.c.entry.in_([entry.id for entry in own]))
     states = read_states(connection, visible_part)
-<<<<<<< HEAD
     counts = rules.find_counting_entry(own, chosen)
-=======
-    counts = rules.counting_entry(own, chosen)
->>>>>>> origin/main
     parts = rules.PARTS if visible_part == "private" else ("public",)
     past = []
     for entry in reversed(own):

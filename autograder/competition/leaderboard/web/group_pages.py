@@ -98,11 +98,7 @@ def log_out(request: Request):
 def _render_group(request, group, error=None, done=None):
     """The group's own page. error: a RequestRefused to show on it."""
     state = request.app.state
-<<<<<<< HEAD
     view = state.store.visible.read_group_view(group.id, state.latest.cached_standing)
-=======
-    view = state.store.visible.group(group.id, state.latest.known_standing)
->>>>>>> origin/main
     settings = view.standing.settings
     return render(
         request,

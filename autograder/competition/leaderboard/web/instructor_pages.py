@@ -27,11 +27,7 @@ router = APIRouter(include_in_schema=False)
 def _render_instructor(request, group=None, error=None, done=None, token=None):
     """group: number of the one whose entries are listed; token: its new one. error: a RequestRefused to show."""
     state = request.app.state
-<<<<<<< HEAD
     view = state.store.visible.read_instructor_view(group, state.latest.cached_standing)
-=======
-    view = state.store.visible.instructor(group, state.latest.known_standing)
->>>>>>> origin/main
     settings = view.standing.settings
     return render(
         request,

@@ -63,11 +63,7 @@ class Latest:
         self._snapshot = None
 
     @property
-<<<<<<< HEAD
     def cached_standing(self):
-=======
-    def known_standing(self):
->>>>>>> origin/main
         """The Standing of the last Snapshot, which may be outdated; None before the first one."""
         return self._snapshot and self._snapshot.standing
 

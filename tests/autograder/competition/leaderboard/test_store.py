@@ -75,22 +75,13 @@ def test_what_a_page_shows_is_read_in_one_transaction(store, group):
 def test_the_wall_is_read_again_only_when_it_would_look_different(store, group, monkeypatch):
     store.entries.accept(group, "a", make_entry())
     compute_scores(store)
-<<<<<<< HEAD
     wall = store.visible.read_wall()
     assert store.visible.read_wall(wall) is wall
     assert store.visible.read_group_view(group, wall.standing).standing is wall.standing
-=======
-    wall = store.visible.wall()
-    assert store.visible.wall(wall) is wall and store.visible.group(group, wall.standing).standing is wall.standing
->>>>>>> origin/main
     store.settings.change({"name": "Another"})
     changed = store.visible.read_wall(wall)
     assert changed is not wall and changed.standing.settings.name == "Another"
-<<<<<<< HEAD
     assert store.visible.read_group_view(group, wall.standing).standing == changed.standing
-=======
-    assert store.visible.group(group, wall.standing).standing == changed.standing
->>>>>>> origin/main
     deadline = store.settings.read().deadline
     monkeypatch.setattr(rules, "now", lambda: deadline)
     assert store.visible.read_wall(changed).standing.part == "private"
@@ -146,11 +137,7 @@ def test_a_copy_has_every_row_and_can_go_into_the_other_database(store, group, t
         assert store.copy_to(copy) == store.log.read_head() == copy.log.read_head()
         assert (
             count_rows(copy) == count_rows(store)
-<<<<<<< HEAD
             and copy.visible.read_standing() == store.visible.read_standing()
-=======
-            and copy.visible.standing() == store.visible.standing()
->>>>>>> origin/main
             and not audit.find_faults(copy.log)
         )
         assert copy.entries.accept(group, "b", make_entry()) == (2, True)
