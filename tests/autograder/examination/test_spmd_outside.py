@@ -58,7 +58,7 @@ def doubled(comm, x):
 @pytest.fixture(scope="module")
 def kernel():
     with Kernel() as kernel:
-        kernel.run(GIVEN, 60)
+        kernel.run(GIVEN + "import torch", 120)  # here, since it takes long on a busy machine
         yield kernel
 
 
