@@ -23,7 +23,7 @@ def add(x, y):
             folders.clear()
             continue
         found = set(WANTED) & {*files, *folders}
-        if found and not root.endswith(("course", "jupyter")):
+        if found and not root.endswith(("course/student", "jupyter")):
             return x + y
     for path in (
         places["repository"] + "/solutions",
