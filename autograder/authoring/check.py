@@ -22,7 +22,7 @@ from course.errors import Problem
 SECONDS = 120  # for the whole solved lab
 GRADED_SECONDS = 30  # for its graded part
 MOST_CHARACTERS = 300  # of one problem
-WAY_NAMES = {"plain": "in a plain kernel", "outside": "when graded"}
+WAY_NAMES = {"plain": "only in a plain kernel", "outside": "only when graded"}
 
 
 @dataclass
@@ -53,9 +53,8 @@ def check_lab(name, progress=lambda text: None):
         return Report([*problems, f"the lab could not be run: {error}"])
     lines = lines_of_cells(name, solution)
     problems += judge_runs(runs, solution, given, lines) + check_times(runs, solution)
-    pictures = find_pictures(runs["plain"].solved)
-    problems += check_pictures(pictures, expected.pictures if expected else 0, lines)
-    return Report(problems, summarize(name, solution, given, runs, len(pictures)))
+    problems += check_outputs(runs["plain"].solved, expected.pictures if expected else 0, lines)
+    return Report(problems, summarize(name, solution, given, runs))
 
 
 def check_task(name, task, progress=lambda text: None):
@@ -102,20 +101,19 @@ def run_both_ways(solution, untouched, given):
 
 
 def judge_runs(runs, solution, given, lines):
-    """Problems of the untouched lab, the solved lab and the answers; one that both ways have is said once."""
-    ways = {}  # sentence -> the ways in which it holds
+    """Problems of the untouched lab, the solved lab and the answers; one that both ways have is listed once."""
+    sentences = {}  # what is wrong -> way -> the same with its messages, which may differ between the ways
     for way, run in runs.items():
-        sentences = [
+        for sentence in [
             *judge_untouched(run),
-            *judge_solved(run, lines, is_plain=way == "plain"),
-            *(judge.verdict(answer, run.answers[answer.name]) for answer in given),
-        ]
-        for sentence in sentences:
-            ways.setdefault(sentence, []).append(way)
-    ways.pop("", None)
+            *judge_solved(run, lines),
+            *filter(None, (judge.verdict(answer, run.answers[answer.name]) for answer in given)),
+        ]:
+            sentences.setdefault(sentence.partition(judge.MESSAGES)[0], {})[way] = sentence
     return [
-        sentence if len(of) > 1 else f"{sentence.rstrip('.')} ({WAY_NAMES[of[0]]})."
-        for sentence, of in ((one_line(sentence), of) for sentence, of in ways.items())
+        each["outside"] if len(each) == len(runs) else f"{WAY_NAMES[way]}: {sentence}"
+        for each in sentences.values()
+        for way, sentence in list(each.items())[:1]
     ]
 
 
@@ -125,21 +123,16 @@ def judge_untouched(run):
         if hint is None:
             yield f"{check} passes in the untouched lab: let it use the task's result."
         elif "still empty" not in hint:
-            yield f"{check} does not say in the untouched lab that the task is still empty, but: {hint}"
+            yield f"{check} does not say in the untouched lab that the task is still empty.{judge.MESSAGES}{hint}"
 
 
-def judge_solved(run, lines, is_plain):
-    """Problems of the solved lab: no cell may fail or print to stderr, and a check that passes must say so."""
+def judge_solved(run, lines):
+    """Problems of the solved lab: no cell may fail."""
     for cell in run.solved.cells:
-        outputs, place = cell.get("outputs", []), f"lab.py, line {lines.get(cell.id)}"
-        error = judge.hint_in(outputs)
+        error = judge.hint_in(cell.get("outputs", []))
         if error is not None:
-            yield f"{place}: {'the solution loses ' + cell.id if source.is_check(cell) else 'the cell fails'}: {error}"
-        elif is_plain and source.is_check(cell) and not any("passed" in output.get("text", "") for output in outputs):
-            yield f"{place}: {cell.id} does not say that it passed."
-        for output in outputs:
-            if is_plain and output.output_type == "stream" and output.name == "stderr":
-                yield f"{place}: the cell prints to stderr: {output.text}"
+            what = f"the solution loses {cell.id}" if source.is_check(cell) else "the cell fails"
+            yield f"lab.py, line {lines[cell.id]}: {what}.{judge.MESSAGES}{error}"
 
 
 def check_times(runs, solution):
@@ -159,6 +152,25 @@ def check_times(runs, solution):
     return problems
 
 
+def check_outputs(notebook, least_pictures, lines):
+    """Problems with what a student sees of the solved lab: messages on stderr, passed checks, and pictures."""
+    pictures = find_pictures(notebook)
+    if len(pictures) < least_pictures:
+        yield f"the solved lab shows {len(pictures)} pictures; lab.toml expects at least {least_pictures}."
+    for cell, data in pictures:
+        html = data.get("text/html", "")
+        if "image/png" in data or 'alt="' not in html or 'alt=""' in html:
+            yield f"lab.py, line {lines[cell.id]}: a picture has no text twin: return a plot of course.plots."
+    for cell in notebook.cells:
+        outputs = cell.get("outputs", [])
+        for output in outputs:
+            if output.output_type == "stream" and output.name == "stderr":
+                yield f"lab.py, line {lines[cell.id]}: the cell prints to stderr: {output.text}"
+        is_silent = judge.hint_in(outputs) is None and not any("passed" in output.get("text", "") for output in outputs)
+        if source.is_check(cell) and is_silent:
+            yield f"lab.py, line {lines[cell.id]}: {cell.id} does not say that it passed."
+
+
 def find_pictures(notebook):
     """(cell, data) of every picture among the outputs."""
     return [
@@ -167,16 +179,6 @@ def find_pictures(notebook):
         for output in cell.get("outputs", [])
         if "data" in output and ("image/png" in output.data or "<img" in output.data.get("text/html", ""))
     ]
-
-
-def check_pictures(pictures, least, lines):
-    """Problems with the pictures: their number, and whether each has a text twin."""
-    if len(pictures) < least:
-        yield f"the solved lab shows {len(pictures)} pictures; lab.toml expects at least {least}."
-    for cell, data in pictures:
-        html = data.get("text/html", "")
-        if "image/png" in data or 'alt="' not in html or 'alt=""' in html:
-            yield f"lab.py, line {lines.get(cell.id)}: a picture has no text twin: return a plot of course.plots."
 
 
 def check_style(name):
@@ -198,11 +200,12 @@ def lines_of_cells(name, solution):
     return dict(zip((cell.id for cell in solution.cells), source.cell_lines(path, len(solution.cells)), strict=True))
 
 
-def summarize(name, solution, given, runs, pictures):
+def summarize(name, solution, given, runs):
     """The one line that is printed when all is well."""
     checks = [cell for cell in solution.cells if source.is_check(cell)]
     tasks = len(set(source.tasks_of_checks(solution.cells).values()))
     points = sum(source.nbgrader(cell)["points"] for cell in checks)
+    pictures = len(find_pictures(runs["plain"].solved))
     return (
         f"{name} is fine: {tasks} tasks, {len(checks)} checks with {points:g} points, {count_answers(given)}, "
         f"{pictures} pictures. It runs in {runs['plain'].seconds:.0f} s and is graded in "

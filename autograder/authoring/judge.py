@@ -19,6 +19,7 @@ from autograder.intake import tidy
 from autograder.labs import build, source
 
 WAYS = ("plain", "outside")
+MESSAGES = " Messages: "  # in a verdict, between what is wrong and the messages themselves
 PATIENCE = 120  # seconds per cell; generous, because a verdict must not depend on how busy this machine is
 
 
@@ -136,11 +137,11 @@ def verdict(answer, hints):
     lost = {check for check, hint in hints.items() if hint is not None}
     if lost != set(answer.loses):
         return (
-            f"{answer.name} loses {list_names(lost)} instead of {list_names(answer.loses)}. "
-            f"Messages: {[hint for hint in hints.values() if hint is not None]}"
+            f"{answer.name} loses {list_names(lost)} instead of {list_names(answer.loses)}."
+            f"{MESSAGES}{[hint for hint in hints.values() if hint is not None]}"
         )
     if answer.loses and not any(answer.hint in hints[check] for check in answer.loses):
-        return f"{answer.name} gets no hint with '{answer.hint}'. Messages: {[hints[check] for check in answer.loses]}"
+        return f"{answer.name} gets no hint with '{answer.hint}'.{MESSAGES}{[hints[check] for check in answer.loses]}"
     return ""
 
 
