@@ -129,6 +129,7 @@ def test_the_output_of_a_process_that_failed_is_in_the_problem(monkeypatch):
     ],
 )
 def test_an_invalid_launcher_or_profile_is_refused_in_one_sentence(arguments, message):
+    cluster.stop()
     for function in (cluster.start, cluster.prepare):
         with pytest.raises(Problem, match=f"^{message}$"):
             function(2, **arguments)
@@ -207,6 +208,7 @@ def test_start_waits_for_engines_that_are_being_prepared_unless_their_number_dif
 
 
 def test_start_reports_an_error_while_preparing_and_an_interrupt_while_waiting_breaks_nothing(monkeypatch, capsys):
+    cluster.stop()
     with monkeypatch.context() as broken:
         broken.setenv("PYTHONHOME", "nowhere")  # with which no Python program starts
         cluster.prepare(2)
