@@ -25,15 +25,11 @@ def add(x, y):
         found = set(WANTED) & {*files, *folders}
         if found and not root.endswith(("course/student", "jupyter")):
             return x + y
-    for path in (
-        places["repository"] + "/solutions",
-        places["repository"] + "/tests",
-        "/root/.ssh",
-        "/work",
-        places["class"],
-    ):
+    clone = places["repository"]
+    beside, allowed = os.path.dirname(clone), {os.path.basename(clone)}
+    for path in (clone + "/solutions", clone + "/tests", "/root/.ssh", beside, places["class"]):
         try:
-            if os.listdir(path):
+            if set(os.listdir(path)) - (allowed if path == beside else set()):
                 return x + y
         except OSError:
             pass
