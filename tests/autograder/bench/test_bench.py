@@ -85,6 +85,7 @@ def test_a_start_of_theirs_that_fails_is_counted_and_its_pair_left_out():
     assert (summary["ratio"], summary["met"]) == (0.25, True)
 
 
+@pytest.mark.long
 def test_a_start_is_timed_and_what_a_killed_kernel_leaves_is_counted():
     assert cluster.seconds("course") > 0
     killed = cluster.kill_kernel("busy")
@@ -92,6 +93,7 @@ def test_a_start_is_timed_and_what_a_killed_kernel_leaves_is_counted():
     assert killed["processes"] > 4
 
 
+@pytest.mark.long
 def test_a_start_that_fails_has_no_time(monkeypatch):
     monkeypatch.setitem(cluster.STARTS, "course", "1 / 0")
     assert cluster.seconds("course") is None
@@ -107,6 +109,7 @@ def few(monkeypatch):
         monkeypatch.setattr(hang, name, value)
 
 
+@pytest.mark.long
 def test_errors_are_answered_on_every_carrier_and_right_runs_are_no_alarm(few):
     rows = list(hang.rows())
     errors = [row for row in rows if "case" in row]
@@ -160,6 +163,7 @@ def test_an_error_that_is_not_seen_or_told_wrongly_is_not_taken_for_answered(mon
     )
 
 
+@pytest.mark.long
 def test_the_ring_is_timed_beside_gloo_and_mpi_and_judged_where_a_bound_holds(monkeypatch):
     for name, value in {"SIZES": [2**10, 2**20], "RANKS": (2,), "PAIRS": 2}.items():
         monkeypatch.setattr(ring, name, value)

@@ -29,12 +29,14 @@ def lab(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.long
 def test_an_answer_that_is_not_caught_or_not_hinted_is_counted_and_named(lab):
     (row,) = fairness.rows()
     assert (row["wrong"], row["caught"], row["hinted"], row["right"], row["passed"]) == (3, 2, 1, 1, 1)
     assert len(row["misjudged"]) == 2 and not fairness.summary([row])["met"]
 
 
+@pytest.mark.long
 def test_generated_hand_ins_get_the_points_that_they_deserve(lab, monkeypatch):
     given, _ = answers.read_all(LAB, build.solved(LAB))
     good = [answer for answer in given if answer.name != "wrong/descend-not-caught"]

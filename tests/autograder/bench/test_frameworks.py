@@ -5,9 +5,9 @@ import pytest
 
 from autograder.bench import frameworks
 
-pytestmark = pytest.mark.usefixtures("horovod")
 
-
+@pytest.mark.long
+@pytest.mark.usefixtures("horovod")
 def test_all_ways_agree_with_one_process_and_send_the_same_number_of_bytes(monkeypatch):
     monkeypatch.setattr(frameworks, "RANKS", (2,))
     monkeypatch.setattr(frameworks, "ROUNDS", 1)
