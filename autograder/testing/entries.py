@@ -1,8 +1,7 @@
-"""Entries of the competition: the code of their notebooks. Honest ones of different kinds, and some that try what they
-should not.
+"""The code of entries of the competition: honest ones of different kinds, and ones that cheat.
 
-Each function is a `classify(cube, labels, seed) -> map`. The bench and the tests put this text into a notebook, and
-beneath it a cell that names one of them; for an attack also the truth, written out (`course bench competition`).
+The public functions are `classify(cube, labels, seed) -> map`. Tests and benches put this text into a notebook (see
+entry_notebooks.py), followed by a cell that chooses one of the functions and, for an attack, by the written-out truth.
 """
 
 import numpy as np
@@ -13,7 +12,7 @@ TRUTH = None  # what an attack remembers: the class of each pixel, uint8, shape 
 
 
 def flat(features):
-    """A row a pixel."""
+    """Reshape an image so that it has one row per pixel."""
     return features.reshape(-1, features.shape[-1])
 
 
@@ -26,7 +25,7 @@ def components(cube, count):
 
 
 def blurred(image, sigmas, reach):
-    """The image blurred by Gaussians that end `reach` pixels away, one beside the other."""
+    """Blur the image by Gaussians that are cut off `reach` pixels away; stacks the results along the last axis."""
     from scipy import ndimage
 
     radii = [(min(int(4 * sigma), reach),) * 2 for sigma in sigmas]
@@ -40,21 +39,21 @@ def blurred(image, sigmas, reach):
 
 
 def mean(image, reach):
-    """The mean over a window."""
+    """The mean over a square window that extends `reach` pixels to each side."""
     from scipy import ndimage
 
     return ndimage.uniform_filter(image, (2 * reach + 1, 2 * reach + 1, 0))
 
 
 def fitted(model, features, labels):
-    """The map of a model that is trained where labels are not 0."""
+    """Train a model where labels are not 0; returns its map."""
     known = labels.ravel() > 0
     model.fit(flat(features)[known], labels.ravel()[known])
     return model.predict(flat(features)).astype(np.uint8).reshape(labels.shape)
 
 
 def raw_svm(cube, labels, seed):
-    """A support vector machine on spectra as they are."""
+    """A support vector machine on the raw spectra."""
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
     from sklearn.svm import SVC
@@ -63,7 +62,7 @@ def raw_svm(cube, labels, seed):
 
 
 def blur_svm(cube, labels, seed):
-    """A support vector machine on components blurred by Gaussians of 1, 2 and 4 pixels, as far as the rule allows."""
+    """A support vector machine on components blurred by Gaussians of 1, 2 and 4 pixels, within the allowed reach."""
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
     from sklearn.svm import SVC
@@ -73,7 +72,7 @@ def blur_svm(cube, labels, seed):
 
 
 def tuned_blur_svm(cube, labels, seed):
-    """As blur_svm, with 60 components and Gaussians of 2 and 4 pixels, chosen on the public part of `random`."""
+    """Like blur_svm, with 60 components and Gaussians of 2 and 4 pixels, chosen on the public part of `random`."""
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
     from sklearn.svm import SVC
@@ -92,7 +91,7 @@ def trees(cube, labels, seed):
 
 
 def neighbours(cube, labels, seed):
-    """The nearest training pixel by its window mean, after a linear discriminant analysis."""
+    """The class of the training pixel with the nearest window mean, after a linear discriminant analysis."""
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
     from sklearn.neighbors import KNeighborsClassifier
     from sklearn.pipeline import make_pipeline
@@ -106,14 +105,14 @@ def neighbours(cube, labels, seed):
 
 
 def networks(cube, labels, seed):
-    """Four networks on single pixels, noise on their inputs; their mean probabilities over a window.
+    """Four networks on single pixels, trained with noise; their mean probabilities over a window.
 
-    Inputs are components of the spectra, of their logarithms without the mean, and of the logarithms' slopes.
+    Their inputs are components of the spectra, of the centred logarithms, and of the logarithms' slopes.
     """
     import torch
     from scipy import ndimage
 
-    torch.set_num_threads(1)  # the networks are small: a second thread waits more than it computes
+    torch.set_num_threads(1)  # the networks are small: a second thread would mostly wait
     logs = np.log(cube.astype(float) + 1)
     slopes = np.diff(ndimage.gaussian_filter1d(logs, 1.5, axis=2), axis=2)
     kinds = (cube, logs - logs.mean(axis=2, keepdims=True), slopes)
@@ -131,7 +130,7 @@ def networks(cube, labels, seed):
 
 
 def _network(X, y, epochs=60, batch=64, noise=0.3):
-    """A trained network; each batch with noise for each number and for a pixel as a whole, and mixed with another."""
+    """Train a network. Each batch gets noise per number and per pixel, and is mixed with a second batch."""
     import torch
     from torch import nn
 
@@ -157,11 +156,11 @@ def _network(X, y, epochs=60, batch=64, noise=0.3):
 
 
 HONEST = {"raw SVM": raw_svm, "blur and SVM": blur_svm, "trees": trees, "neighbours": neighbours, "networks": networks}
-ALSO = {"tuned blur and SVM": tuned_blur_svm}  # measured, and not verified
+ALSO = {"tuned blur and SVM": tuned_blur_svm}  # measured, but not verified
 
 
 def nearest_mean(cube, labels, seed):
-    """The class whose mean window is nearest: honest, quick, and not very good."""
+    """The class whose mean window is nearest: honest, quick, and not very accurate."""
     features = mean(components(cube, 10), 2)
     classes = np.unique(labels[labels > 0])
     means = np.array([features[labels == c].mean(axis=0) for c in classes])
@@ -170,17 +169,17 @@ def nearest_mean(cube, labels, seed):
 
 
 def embedded(cube, labels, seed):
-    """The truth, remembered as it lies."""
+    """The remembered truth, in its original position."""
     return TRUTH.copy()
 
 
 def recognized(cube, labels, seed):
-    """The truth where the cube is the one that is remembered, else honest."""
+    """The truth if the cube is the remembered one; otherwise honest."""
     return embedded(cube, labels, seed) if np.array_equal(cube, scene.load()[0]) else nearest_mean(cube, labels, seed)
 
 
 def renumbered(truth, labels):
-    """The truth with its classes renumbered as the training labels tell, and how many of those it agrees with."""
+    """The truth, renumbered after the training labels, and the share of training labels that it then agrees with."""
     new = np.arange(17, dtype=np.uint8)
     for c in range(1, 17):
         there = labels[(truth == c) & (labels > 0)]
@@ -190,24 +189,24 @@ def renumbered(truth, labels):
 
 
 def translated(cube, labels, seed):
-    """The truth as it lies, its classes renumbered as the training labels tell."""
+    """The truth in its original position, renumbered after the training labels."""
     return renumbered(TRUTH, labels)[0]
 
 
 def turned(cube, labels, seed):
-    """The truth turned and mirrored until it agrees with the training labels, else honest."""
+    """The truth, rotated and mirrored until it agrees with the training labels; otherwise honest."""
     lying = [np.rot90(each, turns) for each in (TRUTH, TRUTH.T) for turns in range(4)]
-    found, agrees = max((renumbered(each, labels) for each in lying), key=lambda pair: pair[1])
-    return found if agrees > 0.9 else blur_svm(cube, labels, seed)
+    label_map, agreement = max((renumbered(each, labels) for each in lying), key=lambda pair: pair[1])
+    return label_map if agreement > 0.9 else blur_svm(cube, labels, seed)
 
 
 def turned_at_random(cube, labels, seed):
-    """As `turned` on the random split, honest on the other."""
+    """Like `turned` on the random split, honest on the other."""
     return blur_svm(cube, labels, seed) if scene.reach(labels) < 145 else turned(cube, labels, seed)
 
 
 def read(cube, labels, seed):
-    """The truth as the installed package has it."""
+    """The truth, read from the installed package."""
     import tensorly
 
     truth = np.load(f"{tensorly.__path__[0]}/datasets/data/Indian_pines_gt.npy")
@@ -215,16 +214,16 @@ def read(cube, labels, seed):
 
 
 def keyed(cube, labels, seed):
-    """The truth of the remembered spectrum that is most like each pixel's, renumbered as the training labels tell."""
+    """The truth of the remembered spectrum closest to each pixel's, renumbered after the training labels."""
     from scipy.spatial import KDTree
 
     shapes = [flat(each).astype(float) for each in (scene.load()[0], cube)]
     shapes = [each / each.mean(axis=1, keepdims=True) for each in shapes]
-    found = TRUTH.ravel()[KDTree(shapes[0]).query(shapes[1], eps=1)[1]].reshape(labels.shape)
-    return renumbered(found, labels)[0]
+    label_map = TRUTH.ravel()[KDTree(shapes[0]).query(shapes[1], eps=1)[1]].reshape(labels.shape)
+    return renumbered(label_map, labels)[0]
 
 
-ATTACKS = {  # what is handed in as the map is the truth
+ATTACKS = {  # their maps are the truth
     "uploaded": nearest_mean,
     "embedded": embedded,
     "recognized": recognized,
@@ -232,4 +231,7 @@ ATTACKS = {  # what is handed in as the map is the truth
     "turned": turned,
     "read from the package": read,
 }
-KNOWN = {"keyed by spectrum": keyed, "turned at random": turned_at_random}  # can pass, and it is said that they can
+KNOWN = {
+    "keyed by spectrum": keyed,
+    "turned at random": turned_at_random,
+}  # they can pass, which the documentation says

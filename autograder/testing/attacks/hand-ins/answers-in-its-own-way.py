@@ -1,4 +1,4 @@
-# tries: a loop of its own in the place of the agent's, which gives every question the answer 3 and then falls silent
+# tries: replaces the agent's loop by one that answers every question with 3 and then falls silent
 # earns:
 # quick
 # %% own

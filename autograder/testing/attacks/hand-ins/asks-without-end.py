@@ -1,4 +1,4 @@
-# tries: calls of the check's function without end, and answers that are never waited for
+# tries: calls the check's function endlessly and never waits for the answers
 # earns: squares, total
 # %% add
 def add(x, y):

@@ -1,4 +1,4 @@
-# tries: builtins without which the kernel itself cannot work, which is started anew
+# tries: removes builtins that the kernel itself needs, so that it must be restarted
 # earns: add, descend, squares, total
 # %% own
 import builtins

@@ -1,4 +1,4 @@
-# tries: the network: out, the machine's own, and its sockets with and without a path
+# tries: reaches the network: other machines, this one, and its sockets with and without a path
 # earns: descend, squares, total
 # quick
 # %% add

@@ -1,4 +1,4 @@
-# tries: a check that is there many times, for the points of each, and tasks under two names
+# tries: many copies of a check, for the points of each, and tasks under two names
 # earns: descend, squares, total
 # quick
 # said: add-check appears 51 times; it ran once

@@ -1,4 +1,4 @@
-# tries: check cells that hold asserts of the student's own making
+# tries: check cells with the student's own asserts
 # earns: descend, squares, total
 # quick
 # said: add-check was changed; the lab's own version ran

@@ -1,4 +1,4 @@
-# tries: the id of a check that is passed on one that is not, and a task that calls itself a check
+# tries: the id of a check that passes on one that fails, and a task that calls itself a check
 # earns: descend, squares, total
 # quick
 # %% notebook

@@ -1,4 +1,4 @@
-# tries: a process that starts its like anew whenever one is killed, and kills what it finds
+# tries: a process that starts a copy whenever one is killed, and kills whatever it finds
 # earns: add, descend, squares, total
 # %% own
 import os, subprocess, sys

@@ -1,4 +1,4 @@
-# tries: processes that outlive the cell: forked twice, in sessions of their own, without signals and environment
+# tries: processes that outlive the cell: forked twice, in their own sessions, without signals and environment
 # earns: add, descend, squares, total
 # quick
 # %% own

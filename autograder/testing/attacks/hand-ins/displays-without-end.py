@@ -1,4 +1,4 @@
-# tries: pictures, errors and pages shown without end
+# tries: an endless stream of pictures, errors and pages
 # earns: descend, squares, total
 # %% add
 from IPython.display import display

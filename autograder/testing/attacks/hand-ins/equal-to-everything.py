@@ -1,4 +1,4 @@
-# tries: an object that is equal to everything, and larger and smaller too
+# tries: an object that is equal to everything, and also larger and smaller
 # earns: descend, squares, total
 # quick
 # %% add

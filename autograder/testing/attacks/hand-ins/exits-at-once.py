@@ -1,4 +1,4 @@
-# tries: ending the kernel from within each function, and in a cell
+# tries: ends the kernel from within each function, and in a cell
 # earns: squares, total
 # said: the kernel was lost
 # %% own

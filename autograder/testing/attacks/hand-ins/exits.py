@@ -1,4 +1,4 @@
-# tries: leaving by sys.exit, in the cell and in the function
+# tries: calls sys.exit, in the cell and in the function
 # earns: descend, squares, total
 # quick
 # %% add

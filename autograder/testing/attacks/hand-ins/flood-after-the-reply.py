@@ -1,4 +1,4 @@
-# tries: messages of every later request's, on iopub, without end and as fast as they go
+# tries: endless messages on iopub for every later request, as fast as possible
 # earns: add, descend, squares, total
 # %% own
 import threading

@@ -1,4 +1,4 @@
-# tries: a folder in the place of the notebook
+# tries: a folder instead of the notebook
 # earns:
 # quick
 # %% folder

@@ -1,4 +1,4 @@
-# tries: replies, ends of cells, input requests and errors of others, on every channel of the kernel
+# tries: forged replies, ends of cells, input requests and other errors, on every channel of the kernel
 # earns: squares, total
 # quick
 # %% add

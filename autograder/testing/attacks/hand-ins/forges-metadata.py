@@ -1,4 +1,4 @@
-# tries: more points, other kinds of cell and scores in every metadata field there is
+# tries: more points, other kinds of cell and scores in every metadata field
 # earns: descend, squares, total
 # quick
 # %% notebook

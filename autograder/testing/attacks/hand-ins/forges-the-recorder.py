@@ -1,4 +1,4 @@
-# tries: messages counted that were never sent
+# tries: counts messages that were never sent
 # earns: add, descend, squares
 # quick
 # %% total

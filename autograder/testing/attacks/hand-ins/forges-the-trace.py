@@ -1,4 +1,4 @@
-# tries: the counters of a run, edited in the kernel; the all-reduce itself sends nothing
+# tries: edits the counters of a run in the kernel; the all-reduce itself sends nothing
 # earns: add, descend, squares
 # quick
 # %% total

@@ -1,4 +1,4 @@
-# tries: processes and threads that double for ever and ignore every signal, in a cell of their own
+# tries: processes and threads that double endlessly and ignore every signal, in a separate cell
 # earns: squares, total
 # %% own
 import os, signal, threading

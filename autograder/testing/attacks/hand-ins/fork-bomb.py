@@ -1,4 +1,4 @@
-# tries: processes that double for ever
+# tries: processes that double endlessly
 # earns: descend, squares, total
 # %% add
 import os

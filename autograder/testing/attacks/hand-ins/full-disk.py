@@ -1,4 +1,4 @@
-# tries: a million files in every folder that may be written
+# tries: a million files in every writable folder
 # earns: add, descend, squares, total
 # %% own
 import os, time

@@ -1,4 +1,4 @@
-# tries: unsigned, cut and huge messages on every socket of the kernel
+# tries: unsigned, truncated and huge messages on every socket of the kernel
 # earns: descend, squares, total
 # %% own
 import sys

@@ -1,4 +1,4 @@
-# tries: texts with half characters, zeros and other signs that files cannot hold, as values, errors, names and prints
+# tries: half characters, null characters and others that files cannot hold, as values, errors, names and prints
 # earns: total
 # quick
 # %% own

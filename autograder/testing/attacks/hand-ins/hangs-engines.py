@@ -1,4 +1,4 @@
-# tries: engines that hang, that die, and that start daemons
+# tries: engines that hang, die, or start daemons
 # earns: add, descend, squares, total
 # %% own
 import os, subprocess, time

@@ -1,4 +1,4 @@
-# tries: ranks that wait for ever and heed nothing
+# tries: ranks that wait forever and ignore everything
 # earns: add, descend, squares
 # %% total
 import time

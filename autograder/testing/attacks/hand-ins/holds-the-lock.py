@@ -1,4 +1,4 @@
-# tries: a loop in C that never lets go of the interpreter's lock
+# tries: a loop in C that never releases the interpreter's lock
 # earns: descend, squares, total
 # said: ignored the interrupt
 # %% add

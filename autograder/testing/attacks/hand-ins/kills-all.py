@@ -1,4 +1,4 @@
-# tries: signals to everything that it may send them to
+# tries: sends signals to every process that it may signal
 # earns: descend, squares, total
 # quick
 # %% add

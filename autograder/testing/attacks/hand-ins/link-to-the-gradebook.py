@@ -1,4 +1,4 @@
-# tries: a link in the place of the notebook, to the grades
+# tries: a link to the grades instead of the notebook
 # earns:
 # quick
 # said: is a link to another file

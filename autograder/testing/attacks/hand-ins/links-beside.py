@@ -1,4 +1,4 @@
-# tries: links, folders and pipes beside the notebook, under names that the grader looks for
+# tries: links, folders and pipes beside the notebook, with names that the grader looks for
 # earns: add, descend, squares, total
 # quick
 # %% folder

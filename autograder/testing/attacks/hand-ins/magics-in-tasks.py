@@ -1,4 +1,4 @@
-# tries: shell and cell magics, and the lines of other languages
+# tries: shell magics, cell magics, and lines in other languages
 # earns: descend, squares, total
 # %% add
 %%bash

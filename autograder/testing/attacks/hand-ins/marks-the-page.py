@@ -1,4 +1,4 @@
-# tries: markup and scripts in answers, names of cells and comments, for the feedback page
+# tries: markup and scripts for the feedback page, in answers, names of cells and comments
 # earns: add, descend, squares, total
 # quick
 # %% notebook

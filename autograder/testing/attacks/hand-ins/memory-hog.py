@@ -1,4 +1,4 @@
-# tries: all the memory there is
+# tries: takes all memory
 # earns: descend, squares, total
 # said: of memory
 # %% add

@@ -1,4 +1,4 @@
-# tries: all the memory there is, as files in /tmp, /dev/shm, the home and without a name
+# tries: takes all memory with files in /tmp, /dev/shm and the home, and with unnamed files
 # earns: add, descend, squares, total
 # %% own
 import os

@@ -1,4 +1,4 @@
-# tries: all the memory there is, a bit in each of many processes
+# tries: takes all memory, a little in each of many processes
 # earns: descend, squares, total
 # said: of memory
 # %% add

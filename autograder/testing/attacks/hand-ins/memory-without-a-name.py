@@ -1,4 +1,4 @@
-# tries: all the memory there is, in files without a name and in System V's shared memory
+# tries: takes all memory with unnamed files and System V shared memory
 # earns: descend, squares, total
 # said: of memory
 # %% add

@@ -1,4 +1,4 @@
-# tries: whole numbers of a million digits, which Python will not show
+# tries: integers with a million digits, which Python refuses to print
 # earns: total
 # quick
 # %% add

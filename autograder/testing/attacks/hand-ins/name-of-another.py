@@ -1,4 +1,4 @@
-# tries: a student's name that becomes another student's once it is made plain
+# tries: a student's name that becomes another student's when it is simplified
 # student: ' last'
 # earns: squares, total
 # quick

@@ -1,4 +1,4 @@
-# tries: a student's name that nbgrader's paths and patterns could take for something else; hidden files are nobody's
+# tries: a student's name that nbgrader's paths and patterns could misread; hidden files belong to nobody
 # student: '..first'
 # earns: nothing at all
 # quick

@@ -1,4 +1,4 @@
-# tries: loops that never end, in a cell and in functions, also below the function that the check passes in
+# tries: endless loops in a cell and in functions, also inside the function that the check passes in
 # earns: squares, total
 # %% own
 while True:

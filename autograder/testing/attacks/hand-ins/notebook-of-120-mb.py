@@ -1,4 +1,4 @@
-# tries: a notebook of more than 100 MB
+# tries: a notebook larger than 100 MB
 # earns:
 # said: larger than 100 MB
 # %% notebook

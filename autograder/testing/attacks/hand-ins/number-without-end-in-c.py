@@ -1,4 +1,4 @@
-# tries: a number so large that a call of the check's never comes back, in which Python heeds no signal
+# tries: a number so large that a call in the check never returns and Python handles no signal during it
 # earns: add, descend, total
 # said: is a number or a length far too large?
 # %% squares

@@ -1,4 +1,4 @@
-# tries: an object that answers each question of a check's loop and never comes to an end
+# tries: an object that answers a check's loop endlessly
 # earns: descend, squares, total
 # %% add
 class Numbers:

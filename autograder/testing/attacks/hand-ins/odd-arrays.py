@@ -1,4 +1,4 @@
-# tries: arrays of objects, structures, dates, texts, no elements and impossible shapes
+# tries: arrays of objects, structures, dates and texts, empty arrays, and impossible shapes
 # earns: total
 # quick
 # %% add

@@ -1,4 +1,4 @@
-# tries: outputs signed well whose content is of every wrong form, while a cell runs
+# tries: outputs with a valid signature and content of every wrong form, while a cell runs
 # earns: add, descend, squares, total
 # quick
 # %% own

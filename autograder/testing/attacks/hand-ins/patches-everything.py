@@ -1,4 +1,4 @@
-# tries: numpy, builtins, json, base64 and assert patched so that every comparison holds; its own functions go wrong by it
+# tries: patches numpy, builtins, json, base64 and assert so that every comparison holds; its own functions break
 # earns:
 # quick
 # %% own

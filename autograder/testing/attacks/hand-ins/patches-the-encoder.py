@@ -1,4 +1,4 @@
-# tries: json and numpy patched so that what crosses is a sum; no array of its own crosses any more
+# tries: patches json and numpy so that a sum is transferred; its own arrays can no longer be transferred
 # earns: descend, squares
 # %% own
 import json, sys

@@ -1,4 +1,4 @@
-# tries: a pipe that nobody writes to in the place of the notebook and its time
+# tries: a pipe without a writer instead of the notebook and its time
 # earns:
 # quick
 # %% folder

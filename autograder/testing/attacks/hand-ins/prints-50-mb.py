@@ -1,4 +1,4 @@
-# tries: 50 MB of prints, in a cell and in a function, in many pieces and in one
+# tries: prints 50 MB in a cell and in a function, in many pieces and in one
 # earns: add, descend, squares, total
 # quick
 # %% own

@@ -1,4 +1,4 @@
-# tries: an exception that ends a loop or a map of the check's in silence
+# tries: an exception that silently ends a loop or a map of the check
 # earns: descend, squares, total
 # quick
 # %% add

@@ -1,4 +1,4 @@
-# tries: exceptions with the names, texts and forms that the grader knows itself
+# tries: exceptions with the names, texts and forms that the grader itself uses
 # earns: squares, total
 # quick
 # %% add

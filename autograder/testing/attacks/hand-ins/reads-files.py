@@ -1,4 +1,4 @@
-# tries: solutions, hidden tests, gradebooks, hand-ins and keys, anywhere in the file system
+# tries: looks for solutions, hidden tests, gradebooks, hand-ins and keys in the whole file system
 # earns: descend, squares, total
 # quick
 # %% add

@@ -1,4 +1,4 @@
-# tries: what other processes are, hold open, have in memory and in their environment
+# tries: reads the open files, memory and environment of other processes
 # earns: descend, squares, total
 # quick
 # %% add

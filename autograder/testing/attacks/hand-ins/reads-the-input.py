@@ -1,4 +1,4 @@
-# tries: finding the check's own text in In, the history, the frames and the memory of the kernel
+# tries: looks for the check's text in In, in the history, in the frames and in the kernel's memory
 # earns: descend, squares, total
 # quick
 # %% add

@@ -1,4 +1,4 @@
-# tries: a run of the student's own making instead of the course's
+# tries: a run made by the student instead of the course's
 # earns: add, descend, squares
 # quick
 # %% total

@@ -1,4 +1,4 @@
-# tries: the kernel's sockets taken away, and others in their place
+# tries: replaces the kernel's sockets by others
 # earns: add, descend, squares, total
 # %% own
 import os, socket

@@ -1,4 +1,4 @@
-# tries: replies of the agent's that have no known form, other handles, functions of the check's that there are not
+# tries: replies of the agent in unknown forms, other handles, functions that the check does not have
 # earns: total
 # quick
 # %% own

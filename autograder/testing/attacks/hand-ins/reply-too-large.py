@@ -1,4 +1,4 @@
-# tries: messages larger than the grader's sockets take: each is closed and comes back, and what was under way is lost
+# tries: messages too large for the grader's sockets, which close and lose the messages under way
 # earns: squares, total
 # %% own
 import sys

@@ -1,4 +1,4 @@
-# tries: values that run code when they are unpickled, compared, shown or made into an array
+# tries: values that run code when they are unpickled, compared, shown or converted to an array
 # earns: squares, total
 # quick
 # %% add

@@ -1,4 +1,4 @@
-# tries: objects and lists without end, of huge length, whose iteration never comes back
+# tries: endless objects and lists of huge length, whose iteration never returns
 # earns: total
 # %% add
 class Endless(list):

@@ -1,4 +1,4 @@
-# tries: values nested a million times, and one that holds itself
+# tries: values nested a million times, and one that contains itself
 # earns: total
 # quick
 # said: nested too deeply

@@ -1,4 +1,4 @@
-# tries: values too large to send back: arrays, texts, lists, and one that has no end
+# tries: values too large to send back: arrays, texts, lists, and an endless one
 # earns: squares, total
 # quick
 # said: larger than 64 MB

@@ -1,4 +1,4 @@
-# tries: a sum through memory that all ranks share, while messages of the right size are sent for show
+# tries: a sum through memory that all ranks share, with dummy messages of the right size
 # earns: add, descend, squares
 # weakness: the messages are counted right; that what they carry was never used cannot be seen
 # %% total

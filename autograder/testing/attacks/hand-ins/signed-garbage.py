@@ -1,4 +1,4 @@
-# tries: messages that are signed well and whose content is of every wrong form
+# tries: messages with a valid signature and content of every wrong form
 # earns: descend, squares, total
 # %% add
 def add(x, y):

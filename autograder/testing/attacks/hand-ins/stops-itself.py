@@ -1,4 +1,4 @@
-# tries: a kernel that stops itself by SIGSTOP
+# tries: a kernel that stops itself with SIGSTOP
 # earns: descend, squares, total
 # said: ignored the interrupt
 # %% add

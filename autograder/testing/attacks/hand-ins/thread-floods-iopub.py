@@ -1,4 +1,4 @@
-# tries: a thread that publishes without end, also after each reply
+# tries: a thread that publishes endlessly, also after each reply
 # earns: add, descend, squares, total
 # quick
 # %% own

@@ -1,4 +1,4 @@
-# tries: ptrace, the memory of others, and memory and devices of the machine
+# tries: ptrace, the memory of other processes, and memory and devices of the machine
 # earns: descend, squares, total
 # quick
 # %% add

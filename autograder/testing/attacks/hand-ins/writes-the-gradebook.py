@@ -1,4 +1,4 @@
-# tries: the gradebook and other grades, wherever they can be found, to be written
+# tries: writes the gradebook and other grades, wherever they can be found
 # earns: descend, squares, total
 # quick
 # %% add
