@@ -234,4 +234,4 @@ ATTACKS = {  # their maps are the truth
 KNOWN = {
     "keyed by spectrum": keyed,
     "turned at random": turned_at_random,
-}  # they can pass, which the documentation says
+}  # they can pass, as documented
