@@ -130,7 +130,11 @@ def change_settings(store, assignments):
     before = store.settings.read()
     after = store.settings.change(changes, "command line")
     changed = [name for name in changes if getattr(after, name) != getattr(before, name)]
-    print("\n".join(f"{name} is now {getattr(after, name)}." for name in changed) or "The settings are so already.")
+    for name in changed:
+        value = f"{after.deadline:%Y-%m-%d %H:%M} UTC" if name == "deadline" else getattr(after, name)
+        print(f"{name} is now {value}.")
+    if not changed:
+        print("The board already has these settings.")
 
 
 # -- the instructor's token

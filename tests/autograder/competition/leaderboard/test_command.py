@@ -167,12 +167,14 @@ def test_settings_are_changed_from_the_command_line_while_the_board_runs(start, 
     before = running.client.get("/api/standing").json()["version"]
     changes = ("per_day=9", "name=A=B", "time_zone=Europe/Berlin", "deadline=2030-05-01T12:00")
     status, output = run_board_command(tmp_path, *(word for change in changes for word in ("--set", change)))
-    assert status == 0 and "per_day is now 9.\nname is now A=B." in output, output
+    assert status == 0 and output == (
+        "per_day is now 9.\nname is now A=B.\ntime_zone is now Europe/Berlin.\ndeadline is now 2030-05-01 10:00 UTC.\n"
+    )
     got = settings_of(running, tmp_path)
     assert (got["per_day"], got["name"], got["deadline"]) == (9, "A=B", "2030-05-01T10:00:00.000000Z")
     standing = running.client.get("/api/standing").json()
     assert standing["name"] == "A=B" and standing["version"] > before
-    assert run_board_command(tmp_path, "--set", "per_day=9") == (0, "The settings are so already.\n")
+    assert run_board_command(tmp_path, "--set", "per_day=9") == (0, "The board already has these settings.\n")
     for arguments, words in (
         (["--set", "name=Good", "--set", "per_day=0"], "whole number"), (["--set", "per_day=x"], "whole number"),
         (["--set", "colour=red"], "there is no setting 'colour'"), (["--set", "per_day"], "is not NAME=VALUE"),
