@@ -206,17 +206,23 @@ def summarize(name, solution, given, runs):
     tasks = len(set(source.tasks_of_checks(solution.cells).values()))
     points = sum(source.nbgrader(cell)["points"] for cell in checks)
     pictures = len(find_pictures(runs["plain"].solved))
+    seconds = {way: f"{run.seconds:.0f} s" for way, run in runs.items()}
     return (
-        f"{name} is fine: {tasks} tasks, {len(checks)} checks with {points:g} points, {count_answers(given)}, "
-        f"{pictures} pictures. It runs in {runs['plain'].seconds:.0f} s and is graded in "
-        f"{runs['outside'].seconds:.0f} s. Students receive labs/{name}/{name}.ipynb."
+        f"{name} is fine: {count(tasks, 'task')}, {count(len(checks), 'check')} with {count(points, 'point')}, "
+        f"{count_answers(given)}, {count(pictures, 'picture')}. It runs in {seconds['plain']} and is graded in "
+        f"{seconds['outside']}. Students receive labs/{name}/{name}.ipynb."
     )
 
 
 def count_answers(given):
     """The number of wrong and right answers, for a sentence."""
     right = sum(answer.right for answer in given)
-    return f"{len(given) - right} wrong and {right} right answers"
+    return f"{len(given) - right} wrong and {count(right, 'right answer')}"
+
+
+def count(number, noun):
+    """A number with its noun: 1 task, 2 tasks."""
+    return f"{number:g} {noun}{'' if number == 1 else 's'}"
 
 
 def one_line(text):

@@ -39,7 +39,9 @@ def toy(scratch, course):
 def test_a_new_lab_is_fine_in_one_line_and_is_built(scratch, course, toy):
     status, output, _ = course("check", "10-toy")
     assert (status, len(output)) == (0, 1), output
-    assert output[0].startswith("10-toy is fine: 1 tasks, 1 checks with 2 points, 5 wrong and 1 right answers, 1 pict")
+    assert output[0].startswith(
+        "10-toy is fine: 1 task, 1 check with 2 points, 5 wrong and 1 right answer, 1 picture. It"
+    )
     assert (source.LABS / "10-toy" / "10-toy.ipynb").exists() and (source.LABS / "index.ipynb").exists()
 
 
@@ -113,7 +115,7 @@ def test_one_task_is_judged_alone(scratch, course, toy):
     assert (status, len(output)) == (1, 1) and "gets no hint with 'Weigh each one" in output[0]
     toy("wrong/average-plain-mean.py", "# hint: Weigh each one", "# hint: Weight each one")
     status, output, _ = course("check", "10-toy", "--task", "average")
-    assert status == 0 and output[0].startswith("average of 10-toy is fine: 5 wrong and 1 right answers, judged in")
+    assert status == 0 and output[0].startswith("average of 10-toy is fine: 5 wrong and 1 right answer, judged in")
 
 
 def test_an_unknown_task_a_broken_text_and_an_unknown_lab_are_said_in_one_line(scratch, course, toy):
