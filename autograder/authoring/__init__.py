@@ -1,1 +1,4 @@
-"""What an author works with: a new lab, its check, its judgement in kernels, and the solved lab to look at."""
+"""What an author's commands do: write a new lab, check one, judge its wrong and right answers, show it solved.
+
+Reads solutions/ and runs labs in kernels; only `new` writes there.
+"""

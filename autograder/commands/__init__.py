@@ -1,1 +1,1 @@
-"""The subcommands of `course` for instructors and authors, one thin module each: arguments in, one line out."""
+"""One thin module per subcommand of `course`: its arguments, one call of the room that does the work, its output."""

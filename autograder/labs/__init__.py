@@ -1,1 +1,4 @@
-"""From a lab's text to the notebook that students receive: source, answers, lab.toml, build, release, converter."""
+"""From a lab's text in solutions/ to the notebook that students receive, and what is released to them.
+
+Reads solutions/ and writes labs/. No student code is run here.
+"""
