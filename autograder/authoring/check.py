@@ -9,13 +9,14 @@ import re
 import subprocess
 import sys
 import time
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 
 from nbformat.v4 import new_notebook
 
 from autograder.authoring import conventions, judge
+from autograder.examination.kernel import KernelLost
 from autograder.labs import answers, build, source
 from course.errors import Problem
 
@@ -49,8 +50,8 @@ def check_lab(name, progress=lambda text: None):
     progress(f"running the lab, untouched and solved, and its {len(given)} answers")
     try:
         runs = run_both_ways(solution, judge.untouched_version(name, solution), given)
-    except Exception as error:
-        return Report([*problems, f"the lab could not be run: {error}"])
+    except Problem as problem:
+        return Report([*problems, str(problem)])
     lines = lines_of_cells(name, solution)
     problems += judge_runs(runs, solution, given, lines) + check_times(runs, solution)
     problems += check_outputs(runs["plain"].solved, expected.pictures if expected else 0, lines)
@@ -93,11 +94,14 @@ def cut(notebook, checks):
 
 
 def run_both_ways(solution, untouched, given):
-    """way -> LabRun; the plain way runs in a second process at the same time."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        plain = pool.submit(judge.examine_lab, "plain", solution, untouched, given)
-        outside = judge.examine_lab("outside", solution, untouched, given)
-        return {"plain": plain.result(), "outside": outside}
+    """way -> LabRun; the plain way runs in a second process at the same time. Raises Problem where a kernel fails."""
+    try:
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            plain = pool.submit(judge.examine_lab, "plain", solution, untouched, given)
+            outside = judge.examine_lab("outside", solution, untouched, given)
+            return {"plain": plain.result(), "outside": outside}
+    except (KernelLost, BrokenExecutor, OSError, subprocess.SubprocessError) as error:
+        raise Problem(f"the lab could not be run to its end: {error}. Run the check again.") from error
 
 
 def judge_runs(runs, solution, given, lines):

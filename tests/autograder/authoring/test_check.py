@@ -3,6 +3,7 @@
 import pytest
 
 from autograder.authoring import check, conventions
+from autograder.examination.kernel import KernelLost
 from autograder.labs import build, source
 
 BROKEN_PICTURE = """
@@ -126,3 +127,13 @@ def test_an_unknown_task_a_broken_text_and_an_unknown_lab_are_said_in_one_line(s
     assert (status, len(output)) == (1, 1) and output[0].startswith("10-toy/lab.py, line 44: 'chek average'")
     status, output, _ = course("check", "11-toy")
     assert (status, len(output)) == (1, 1) and "there is no lab 11-toy" in output[0]
+
+
+def test_a_kernel_that_cannot_be_kept_is_one_problem_and_the_others_are_still_listed(scratch, course, toy, monkeypatch):
+    def lose(*_):
+        raise KernelLost("the kernel did not start")
+
+    monkeypatch.setattr(check.judge, "examine_lab", lose)
+    toy("wrong/average-not-divided.py", "# task: average\n", "")
+    status, output, _ = course("check", "10-toy")
+    assert (status, len(output)) == (1, 2) and "could not be run to its end: the kernel did not start" in output[1]
