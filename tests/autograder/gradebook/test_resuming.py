@@ -65,8 +65,8 @@ def list_children(process):
 
 
 def are_gone(processes):
-    """Whether all of them have ended, a moment later."""
-    return not psutil.wait_procs(processes, timeout=10)[1]
+    """Whether all of them end; a process that is still importing on a busy machine ends when it has done so."""
+    return not psutil.wait_procs(processes, timeout=60)[1]
 
 
 def read_times(class_):
@@ -191,7 +191,7 @@ def test_a_class_is_graded_on_the_engines_of_a_cluster_by_its_profile(hand_ins, 
     )  # fmt: skip
     try:
         process = start_command(folder, "--class", class_, "--profile", "nightly", **settings)
-        output = process.communicate(timeout=120)[0]
+        output = process.communicate(timeout=600)[0]
         assert process.returncode == 0, output
         assert read_scores(class_) == deserved
     finally:
