@@ -28,6 +28,7 @@ def pytest_configure():
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items):
     """Order the tests, and keep those of a file in one process, which so makes its engines and servers once."""
     items.sort(key=lambda item: item.path.name in NEED_HOROVOD)

@@ -55,7 +55,7 @@ def outputs(notebook):
     return [output for cell in notebook.cells for output in cell.get("outputs", [])]
 
 
-@pytest.mark.parametrize(("lab", "way", "answer"), make_answer_cases())
+@pytest.mark.parametrize(("lab", "way", "answer"), list(make_answer_cases()))
 def test_an_answer_loses_exactly_the_checks_it_names_and_gets_its_hint(lab, way, answer, run_lab):
     assert judge.verdict(answer, run_lab(lab, way).answers[answer.name]) == ""
 

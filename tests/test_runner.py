@@ -22,6 +22,19 @@ def test_that_may_be_skipped(): pytest.skip("not root")
 
 def test_that_passes(): pass
 """
+NOTING = """
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+@pytest.mark.parametrize("number", range(9))
+def test_it(number):
+    time.sleep(0.05)
+    with Path(__file__).with_suffix(".pids").open("a") as file:
+        print(os.getpid(), file=file)
+"""
 IN_TWO_PROCESSES = ["-n2", "--dist=loadgroup", "--no-loadscope-reorder"]
 
 
@@ -41,6 +54,16 @@ def test_a_skip_fails_on_continuous_integration_alone(tmp_path, options):
         )
         assert outcome in run.stdout, run.stdout + run.stderr
         assert "no chromium" in run.stdout and "no bubblewrap" in run.stdout
+
+
+def test_the_tests_of_a_file_run_in_one_process(tmp_path):
+    shutil.copy(HOME / "tests" / "conftest.py", tmp_path)
+    for name in ("one", "two"):
+        (tmp_path / f"test_{name}.py").write_text(NOTING)
+    command = [sys.executable, "-m", "pytest", "-pno:cacheprovider", "--rootdir=.", *IN_TWO_PROCESSES]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    pids = [(tmp_path / f"test_{name}.pids").read_text().split() for name in ("one", "two")]
+    assert [(len(each), len(set(each))) for each in pids] == [(9, 1), (9, 1)] and pids[0] != pids[1]
 
 
 def test_make_test_and_make_test_rest_leave_each_other_their_tests():
