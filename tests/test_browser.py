@@ -100,6 +100,7 @@ def test_validate_names_the_open_questions_and_the_button_hands_in(course, page,
     assert {c.source for c in notebook.cells} >= {c.source for c in build.solved(LAB).cells if source.is_task(c)}
 
 
+@pytest.mark.long
 def test_the_maps_of_lab_09_are_drawn_from_the_students_own_functions(course, page, shots):
     lab = "09-competition"
     notebook = browser.Notebook(page, course[1], f"{lab}/{lab}.ipynb")

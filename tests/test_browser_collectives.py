@@ -7,6 +7,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from autograder.labs import source
 from autograder.testing import browser
 
+pytestmark = pytest.mark.long
 GIVEN = """%load_ext course
 import numpy as np
 

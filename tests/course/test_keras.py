@@ -16,6 +16,7 @@ import pytest
 
 from course.keras import slices
 
+pytestmark = pytest.mark.long  # lab 07 uses all of it in `make test`
 ONE_DEVICE = """
 import json, os
 import course.keras

@@ -182,6 +182,7 @@ def find_exchange(classroom):
     return Path(re.search(r"root = '(.*)'", (classroom / "nbgrader_config.py").read_text())[1])
 
 
+@pytest.mark.long
 def test_through_an_exchange_the_instructor_collects_exactly_the_students_notebook(home, classroom):
     shutil.copy(classroom / "nbgrader_config.py", home)
     own_notebook(home).with_name(f"{LAB}.new.ipynb").write_text("the course's new version: not handed in")

@@ -133,6 +133,7 @@ def test_the_wall_changes_at_once_without_a_reload(chromium, tmp_path):
         assert page.evaluate("window.still") == "here"
 
 
+@pytest.mark.long
 def test_ten_groups_can_be_read_from_the_back_of_the_room(chromium, server):
     for width, height in ((1920, 1080), (1280, 720)):
         with page_of(chromium, server, width, height) as page:
@@ -147,6 +148,7 @@ def test_ten_groups_can_be_read_from_the_back_of_the_room(chromium, server):
             assert page.locator(".heading").count() and "page=2" in page.url and not page.complaints
 
 
+@pytest.mark.long
 def test_no_page_scrolls_sideways_on_a_phone(chromium, server, board):
     for path, token in (
         ("/", None), ("/?page=2", None), ("/join", None), ("/group", board.tokens[LONG]),
@@ -164,6 +166,7 @@ def test_no_page_scrolls_sideways_on_a_phone(chromium, server, board):
             assert not page.complaints, path
 
 
+@pytest.mark.long
 def test_everything_can_be_reached_by_keyboard_and_the_focus_is_visible(chromium, server):
     with page_of(chromium, server) as page:
         page.goto(server.url)
@@ -193,6 +196,7 @@ def test_everything_can_be_reached_by_keyboard_and_the_focus_is_visible(chromium
         assert page.evaluate("document.activeElement.innerText") == name and not page.complaints
 
 
+@pytest.mark.long
 def test_a_screen_reader_finds_tables_landmarks_and_names(chromium, server):
     for width in (1920, 360):
         with page_of(chromium, server, width, 900) as page:
@@ -205,6 +209,7 @@ def test_a_screen_reader_finds_tables_landmarks_and_names(chromium, server):
             assert 'img "The disjoint split, 11 groups: the best accuracy is' in tree
 
 
+@pytest.mark.long
 def test_groups_are_shown_in_turn_until_stop_is_clicked(chromium, server):
     with page_of(chromium, server) as page:
         page.goto(server.url)
@@ -218,6 +223,7 @@ def test_groups_are_shown_in_turn_until_stop_is_clicked(chromium, server):
         assert not page.complaints
 
 
+@pytest.mark.long
 def test_nothing_moves_for_people_who_prefer_reduced_motion(chromium, server):
     with page_of(chromium, server, reduced_motion="reduce") as page:
         page.goto(server.url)
@@ -258,6 +264,7 @@ def test_a_group_joins_hands_in_and_chooses_without_javascript(chromium, server,
         assert page.locator("#focus h2").inner_text() == "Group 4" and not page.complaints
 
 
+@pytest.mark.long
 def test_a_too_large_upload_is_refused_with_its_reason_on_the_page(chromium, server, board, tmp_path):
     large = tmp_path / "notebook.ipynb"
     large.write_bytes(b" " * 30_000_000)
@@ -270,6 +277,7 @@ def test_a_too_large_upload_is_refused_with_its_reason_on_the_page(chromium, ser
         assert len(page.complaints) == 1 and "413" in page.complaints[0]
 
 
+@pytest.mark.long
 def test_the_instructor_works_by_forms(chromium, server, board):
     with page_of(chromium, server, 1280, 900, java_script_enabled=False) as page:
         page.goto(f"{server.url}/instructor")
