@@ -53,7 +53,10 @@ def why_unavailable():
     with tempfile.TemporaryFile("w+") as errors:  # what a failing bubblewrap leaves running would keep a pipe open
         streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": errors}
         command = bubblewrap.enclose([sys.executable, "-c", "import course"])
-        status = subprocess.call(command, timeout=START_SECONDS, **streams)
+        try:
+            status = subprocess.call(command, timeout=START_SECONDS * PATIENCE, **streams)
+        except subprocess.TimeoutExpired:
+            return "bubblewrap did not start a program in time: end other programs, then try again."
         errors.seek(0)
         lines = errors.read().strip().splitlines()
     if status:

@@ -149,3 +149,11 @@ def test_a_grader_who_is_not_root_has_a_sandbox_too():
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == [61299, None, None, True, False]
+
+
+def test_a_machine_too_busy_to_start_a_sandbox_is_a_sentence_and_no_traceback(monkeypatch):
+    def never_ends(command, timeout, **_):
+        raise subprocess.TimeoutExpired(command, timeout)
+
+    monkeypatch.setattr(sandbox.subprocess, "call", never_ends)
+    assert "did not start a program in time" in sandbox.why_unavailable.__wrapped__()
