@@ -10,6 +10,7 @@ from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
+from _pytest.nodeid import coerce_node_id
 
 TESTS = Path(__file__).parent
 # These come last: they need Horovod, which `make test` builds while the others run.
@@ -28,13 +29,19 @@ def pytest_configure():
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
-def pytest_collection_modifyitems(items):
-    """Order the tests, and keep those of a file in one process, which so makes its engines and servers once."""
+def pytest_collection_modifyitems(config, items):
+    """Put the tests that need Horovod last, and keep those of a group in one process.
+
+    A group is what a mark `xdist_group` names, otherwise the file: so engines and servers of a file are made once.
+    pytest-xdist 3.8 appends the group to `_nodeid`, which pytest 9.2 no longer reads; so this does it in its place.
+    """
     items.sort(key=lambda item: item.path.name in NEED_HOROVOD)
+    if not getattr(config.option, "loadgroup", False):
+        return
     for item in items:
-        if not item.get_closest_marker("xdist_group"):
-            item.add_marker(pytest.mark.xdist_group(item.path.relative_to(TESTS).as_posix()))
+        mark = item.get_closest_marker("xdist_group")
+        group = mark.args[0] if mark else item.path.relative_to(TESTS).as_posix()
+        item._id = coerce_node_id(f"{item.nodeid}@{group}")
 
 
 @pytest.hookimpl(wrapper=True)

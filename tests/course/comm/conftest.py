@@ -12,7 +12,7 @@ RANKS = 4  # the largest number that a test uses
 GROUPS = {"simulated": "comm-simulated", "local": "comm-engines", "torch": "comm-engines", "mpi": "comm-mpi"}
 
 
-@pytest.hookimpl(tryfirst=True)  # before tests/conftest.py, which puts all others into the group of their file
+@pytest.hookimpl(tryfirst=True)  # before tests/conftest.py reads the groups
 def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.parent == Path(__file__).parent and "carrier" in item.fixturenames:
