@@ -100,7 +100,7 @@ def test_each_has_a_page_with_its_hints_and_no_line_of_a_hidden_test(graded):
         for student in points:
             assert_page_is_complete_and_hides_tests(graded.class_, student, lab, points[student])
         if "loop" in points:
-            assert "Look for a loop that never ends." in read_page(graded.class_, "loop", lab)
+            assert "Look for a loop that never ends" in read_page(graded.class_, "loop", lab)
         if "text" in points:
             assert "is not a notebook" in read_page(graded.class_, "text", lab)
 

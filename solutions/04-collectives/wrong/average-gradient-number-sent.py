@@ -1,6 +1,6 @@
 # task: average-gradient
 # loses: average-gradient-check
-# hint: not a int
+# hint: of type int
 def average_gradient(comm, X, y, theta, all_reduce=all_reduce):
     total = all_reduce(comm, len(y) * gradient(theta, X, y))
     return total / all_reduce(comm, len(y))
