@@ -38,6 +38,7 @@ def page(course):
         yield page
 
 
+@pytest.mark.long
 def test_the_index_checks_the_machine(course, page, shots):
     notebook = browser.Notebook(page, course[1], "index.ipynb")
     report = notebook.run(notebook.find_cell("doctor.check"))
@@ -77,6 +78,7 @@ def test_lab_01_wrong_first_then_right(course, page, shots):
             page.screenshot(path=shots / f"picture-{number}.png")
 
 
+@pytest.mark.long
 def test_validate_names_the_open_questions_and_the_button_hands_in(course, page, shots):
     root, _ = course
     panel = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")

@@ -49,6 +49,7 @@ def page(class_):
         process.wait(60)
 
 
+@pytest.mark.long
 def test_points_given_by_hand_in_formgrader_reach_the_students_page(class_, page, tmp_path_factory):
     shots = tmp_path_factory.mktemp("screenshots")  # to be looked at
     feedback = class_ / "feedback" / "ann" / LAB / f"{LAB}.html"

@@ -2,8 +2,9 @@
 
 A lab is run in one kernel per way (see autograder/authoring/judge.py): untouched, solved, and with its wrong and right
 answers. The way "outside" is that of grading, and judges all answers. The way "plain" is that of a student's machine.
-There `make test` judges, of each lab's answers in the order of their names, the 1st, the 8th, the 15th and so on, and
-the first answer of each task; the long tier judges the others.
+There `make test` runs the labs in PLAIN only, one without engines and one with, and judges of their answers, in the
+order of their names, the 1st, the 8th, the 15th and so on, and the first answer of each task. The long tier does the
+rest.
 """
 
 import functools
@@ -14,6 +15,7 @@ from autograder.authoring import judge
 from autograder.labs import answers, build, expectations, source
 
 LABS = source.lab_names()
+PLAIN = ("01-regression", "04-collectives")
 EVERY = 7
 
 solve = functools.cache(build.solved)
@@ -35,6 +37,8 @@ def sample(lab):
 def make_case(lab, way, *more, marks=()):
     """A test's parameters; all tests of a lab and way run in one process, which runs the lab once."""
     names = [getattr(each, "name", each) for each in (lab, *more, way)]
+    if way == "plain" and lab not in PLAIN:
+        marks = [pytest.mark.long]
     return pytest.param(lab, way, *more, id="-".join(names), marks=[pytest.mark.xdist_group(f"{lab}-{way}"), *marks])
 
 
@@ -48,7 +52,7 @@ def make_answer_cases():
 
 
 BOTH_WAYS = pytest.mark.parametrize(("lab", "way"), [make_case(lab, way) for way in judge.WAYS for lab in LABS])
-PLAIN = pytest.mark.parametrize(("lab", "way"), [make_case(lab, "plain") for lab in LABS])
+PLAIN_WAY = pytest.mark.parametrize(("lab", "way"), [make_case(lab, "plain") for lab in LABS])
 
 
 def outputs(notebook):
@@ -72,14 +76,14 @@ def test_the_untouched_lab_gets_no_points_and_is_told_that_its_tasks_are_empty(l
     assert hints and all("still empty" in (hint or "") for hint in hints.values()), hints
 
 
-@PLAIN
+@PLAIN_WAY
 def test_the_solved_lab_runs_without_an_error_or_a_warning(lab, way, run_lab):
     solved = run_lab(lab, way).solved
     assert [o.evalue for o in outputs(solved) if o.output_type == "error"] == []
     assert [o.text for o in outputs(solved) if o.output_type == "stream" and o.name == "stderr"] == []
 
 
-@PLAIN
+@PLAIN_WAY
 def test_every_picture_has_a_text_twin(lab, way, run_lab):
     pictures = [
         o.data
@@ -92,7 +96,7 @@ def test_every_picture_has_a_text_twin(lab, way, run_lab):
         assert 'alt="' in data["text/html"] and 'alt=""' not in data["text/html"]
 
 
-@PLAIN
+@PLAIN_WAY
 def test_a_passed_check_says_so(lab, way, run_lab):
     for cell in filter(source.is_check, run_lab(lab, way).solved.cells):
         assert any("passed" in o.get("text", "") for o in cell.outputs), cell.id

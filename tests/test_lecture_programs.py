@@ -102,6 +102,7 @@ def five_steps(comm, X, y, epochs):
         return history.history["loss"], model.get_weights(), sorted(path.name for path in Path(folder).iterdir())
 
 
+@pytest.mark.long
 def test_the_five_steps_in_keras_train_and_only_rank_0_writes_checkpoints(engines, shares):
     horovod.start(framework="tf_keras", timeout=120)
     run = spmd(five_steps, *shares, epochs=3, carrier="horovod", timeout=120)

@@ -56,6 +56,7 @@ def test_a_skip_fails_on_continuous_integration_alone(tmp_path, options):
         assert "no chromium" in run.stdout and "no bubblewrap" in run.stdout
 
 
+@pytest.mark.long
 def test_the_tests_of_a_file_run_in_one_process(tmp_path):
     shutil.copy(HOME / "tests" / "conftest.py", tmp_path)
     for name in ("one", "two"):

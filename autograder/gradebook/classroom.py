@@ -92,6 +92,7 @@ class Classroom(ClassFolder):
             )
         self.config = PyFileConfigLoader(self.configuration.name, path=str(self.root)).load_config()
         self.coursedir = CourseDirectory(config=self.config)
+        self.stamp_gradebook()
 
     @contextlib.contextmanager
     def alone(self):
@@ -105,6 +106,19 @@ class Classroom(ClassFolder):
             yield
         finally:
             lock.release()
+
+    def stamp_gradebook(self):
+        """Write nbgrader's present revision into a new gradebook; nbgrader itself would start a process for it."""
+        from alembic.migration import MigrationContext
+        from alembic.script import ScriptDirectory
+        from nbgrader.dbutil import ALEMBIC_DIR
+        from sqlalchemy import create_engine, inspect
+
+        engine = create_engine(self.coursedir.db_url)
+        with engine.begin() as connection:
+            if not inspect(connection).get_table_names():
+                MigrationContext.configure(connection).stamp(ScriptDirectory(ALEMBIC_DIR), "head")
+        engine.dispose()
 
     def gradebook(self):
         """Return nbgrader's gradebook of the class, a context manager."""

@@ -1,10 +1,7 @@
 """Runs one of nbgrader's own converters quietly, and turns its failure into one sentence."""
 
 import logging
-import os
-import sys
 import warnings
-from pathlib import Path
 
 from course.errors import Problem
 
@@ -13,7 +10,6 @@ def run(converter, coursedir, config):
     """Run an nbgrader converter over what `coursedir` names; raises Problem with nbgrader's reason."""
     from nbgrader.converters import NbGraderException
 
-    ensure_path()
     reason, log = FirstReason(), logging.getLogger("autograder.nbgrader")
     log.handlers, log.propagate = [reason], False
     step = converter(coursedir, config=config, log=log)
@@ -24,13 +20,6 @@ def run(converter, coursedir, config):
             step.start()
     except (NbGraderException, SystemExit) as error:
         raise Problem(reason.text or str(error)) from error
-
-
-def ensure_path():
-    """Put this environment first on PATH if it is missing: nbgrader calls `alembic` by name for a new gradebook."""
-    here = str(Path(sys.executable).parent)
-    if here not in os.environ.get("PATH", "").split(os.pathsep):
-        os.environ["PATH"] = os.pathsep.join([here, os.environ.get("PATH", os.defpath)])
 
 
 class FirstReason(logging.Handler):

@@ -78,6 +78,7 @@ def test_every_problem_is_one_line_and_a_malformed_answer_fails_alone(scratch, c
     assert len(output) == 12, text
 
 
+@pytest.mark.long
 def test_a_solution_that_fails_and_a_check_that_asks_for_nothing_are_found(scratch, course, toy):
     toy("lab.py", "return total / sum(counts)", "return total / len(counts)")
     toy(

@@ -78,6 +78,7 @@ def test_a_function_that_learns_from_labels_that_mean_nothing_is_flagged(remembe
     assert verdict.flagged and "kappa 1.00, although there is nothing to learn" in verdict.reason
 
 
+@pytest.mark.long
 def test_the_attacks_that_can_still_pass_are_known(remembering, quick):
     """If this fails, these attacks are now detected: correct the texts that say that they are not."""
     assert verify.verify(ENTRIES.keyed, REMEMBERED, seed=3).verified
@@ -203,7 +204,7 @@ def test_an_honest_notebook_is_verified_in_a_sandbox_and_its_own_map_comes_back(
 
 
 @needs_sandbox
-@pytest.mark.parametrize("name", ["embedded", "turned", "read from the package"])
+@pytest.mark.parametrize("name", ["embedded", pytest.param("turned", marks=pytest.mark.long), "read from the package"])
 def test_a_notebook_that_brings_the_truth_or_looks_for_it_is_not_verified(name, tmp_path):
     path = tmp_path / "entry.ipynb"
     nbformat.write(make_entry_notebook(ENTRIES.ATTACKS[name].__name__, TRUTH), path)
@@ -236,6 +237,7 @@ def classify(cube, labels, seed):
 """
 
 
+@pytest.mark.long
 @needs_sandbox
 def test_a_notebook_finds_no_more_of_the_truth_than_the_training_pixels_of_the_disjoint_split(written):
     training = np.count_nonzero(scene.split("disjoint").labels(TRUTH))
@@ -257,6 +259,7 @@ ODD = {  # source of a notebook -> words of the reason
 }
 
 
+@pytest.mark.long
 @needs_sandbox
 def test_a_function_that_lies_or_fails_affects_its_entry_only_and_the_reason_is_one_sentence(written):
     for source, words in ODD.items():
@@ -326,6 +329,7 @@ def test_a_file_that_is_not_a_notebook_too_much_code_or_a_missing_map_is_refused
         verify.verify_notebook(path, dict.fromkeys(scene.SPLITS, TRUTH.astype(int)))
 
 
+@pytest.mark.long
 @needs_sandbox
 def test_the_solved_lab_is_an_entry_without_large_literals(tmp_path):
     lab = build.solved("09-competition")

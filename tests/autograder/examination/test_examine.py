@@ -78,6 +78,7 @@ def test_a_wrong_answer_of_any_kind_loses_only_its_own_check_and_gets_a_hint(exa
     assert hints["descend-check"] is None
 
 
+@pytest.mark.long
 def test_code_that_ignores_being_interrupted_costs_only_its_own_check(examined):
     stubborn = """import time
 def add(x, y):
@@ -102,6 +103,7 @@ CALLED = """def called(number):
 assert descend(called, 1.0, 5) == 1"""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("check", [LOOPS, LOOPS.replace("pass", "try:\n        [][1]\n    except Exception: pass")])
 def test_a_check_that_would_never_end_is_ended_and_costs_no_other_check(mini, check):
     notebook, _ = mini.graded(mini.hand_in(add="def add(x, y): return 10**15"))

@@ -93,6 +93,7 @@ def asks():
 """
 
 
+@pytest.mark.long
 def test_a_kernel_that_asks_without_end_and_reads_no_answer_costs_its_check_alone():
     with Kernel() as kernel:
         kernel.run(ASKS, 20)
@@ -113,6 +114,7 @@ def test_a_check_after_one_that_was_cut_off_receives_nothing_of_it():
             assert run_check("assert right(lambda x: 3 * x) == 7", kernel, 5) is None, cut_off
 
 
+@pytest.mark.long
 def test_a_text_beyond_all_limits_is_not_received_and_every_check_still_ends():
     with Kernel() as kernel:
         kernel.run(LATE, 20)

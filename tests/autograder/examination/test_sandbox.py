@@ -102,6 +102,7 @@ print(time.process_time() - before)
 """
 
 
+@pytest.mark.long
 @pytest.mark.may_skip
 def test_a_crowd_in_one_room_leaves_another_its_share_of_the_cores():
     with Kernel() as crowded, Kernel() as other:

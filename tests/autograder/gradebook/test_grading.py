@@ -119,6 +119,7 @@ def test_hand_ins_are_not_changed_and_grading_again_gives_the_same(graded):
     assert before == {path: path.read_bytes() for path in sorted(hand_ins.rglob("*.ipynb"))}
 
 
+@pytest.mark.long
 def test_nbgraders_own_commands_grade_the_same_in_the_class(graded):
     """These commands are what formgrader's buttons run."""
     _, class_, *_ = graded
@@ -133,6 +134,7 @@ def test_nbgraders_own_commands_grade_the_same_in_the_class(graded):
     assert "3 of 7 points" in (class_ / "feedback" / "hidden" / LAB / f"{LAB}.html").read_text()
 
 
+@pytest.mark.long
 def test_hand_ins_that_nbgrader_collected_are_graded_in_place(mini, mini_solutions, tmp_path):
     class_ = tmp_path / "class"
     put(class_ / "submitted", "ann", mini.hand_in())
@@ -179,6 +181,7 @@ def test_an_export_with_a_late_hand_in_is_graded_with_the_penalty_that_the_class
     assert read_scores(room.root) == {"Ann Lee": 5, "Bob": 0}
 
 
+@pytest.mark.long
 def test_files_that_students_sent_are_collected_by_nbgrader_in_the_class_and_graded(mini, mini_solutions, tmp_path):
     room = classroom.Classroom(tmp_path / "class")
     room.release(LAB)

@@ -152,6 +152,7 @@ def test_a_check_that_ends_its_process_costs_no_other_check_or_hand_in_its_point
     assert after["remarks"] == [] and after["cells"]["add-check"] == [] and after["peak_memory"] > 0
 
 
+@pytest.mark.long
 def test_grading_waits_for_a_gradebook_that_another_program_has_locked(hand_ins, class_):
     folder, deserved = hand_ins
     room = classroom.Classroom(class_)
@@ -179,6 +180,7 @@ def test_without_bubblewrap_nothing_is_graded_unless_unsafe_and_each_grade_says_
     assert rows["ann"]["remarks"] == ["It was graded without a sandbox (--unsafe)."]
 
 
+@pytest.mark.long
 def test_a_class_is_graded_on_the_engines_of_a_cluster_by_its_profile(hand_ins, class_, tmp_path):
     folder, deserved = hand_ins
     settings = {"env": os.environ | {"IPYTHONDIR": str(tmp_path / "ipython")}}
@@ -200,6 +202,7 @@ def test_a_class_is_graded_on_the_engines_of_a_cluster_by_its_profile(hand_ins, 
         assert are_gone([cluster, *started])
 
 
+@pytest.mark.long
 def test_grades_are_kept_in_postgresql_if_the_class_says_so(hand_ins, class_, postgres):
     folder, deserved = hand_ins
     class_.mkdir()

@@ -43,6 +43,7 @@ def hostile(mini, graded_class):
     return write_page(graded_class, "<b>eve")
 
 
+@pytest.mark.long
 def test_a_hostile_and_huge_hand_in_gives_a_harmless_and_light_page(hostile, tmp_path):
     assert hostile.stat().st_size < 150_000
     with browser.start_chromium() as chromium:

@@ -193,6 +193,7 @@ def test_an_array_that_is_not_a_map_is_refused_before_it_is_scored():
             score.score(wrong, "random")
 
 
+@pytest.mark.long
 def test_holms_correction_is_that_of_statsmodels():
     from statsmodels.stats.multitest import multipletests
 

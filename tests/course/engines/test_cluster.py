@@ -71,6 +71,7 @@ def processes_of_engines():
     return [process for process in below if is_running(process) and "supervisor.py" in " ".join(process.cmdline())]
 
 
+@pytest.mark.long
 def test_another_number_restarts_the_engines_and_says_so_and_stop_ends_them(capsys):
     cluster.start(3)
     capsys.readouterr()
@@ -92,6 +93,7 @@ def test_another_number_restarts_the_engines_and_says_so_and_stop_ends_them(caps
     assert not directory.exists()
 
 
+@pytest.mark.long
 def test_engines_whose_announcement_the_client_missed_are_known_all_the_same(monkeypatch):
     from course.engines.ipyparallel_private import EnginesClient
 
@@ -149,6 +151,7 @@ def test_engine_i_sees_gpu_i_modulo_their_number(tmp_path, monkeypatch, given, s
     cluster.stop()
 
 
+@pytest.mark.long
 def test_a_profile_starts_its_own_engines_as_an_instructor_set_them_up(tmp_path, monkeypatch, capsys):
     profile = tmp_path / "profile_site"
     profile.mkdir()
@@ -263,6 +266,7 @@ def test_nothing_is_left_after_a_kernel_is_killed_while_engines_start(kernel, ve
     assert_nothing_is_left(processes, kernel)
 
 
+@pytest.mark.long
 def test_nothing_is_left_after_the_kernel_exits_by_itself(kernel):
     kernel.start_engines()
     processes = kernel.all_processes()
@@ -285,6 +289,7 @@ def test_nothing_is_left_after_a_restart_and_after_the_shutdown_of_a_busy_notebo
     assert not list(tmp_path.rglob("*cluster*"))
 
 
+@pytest.mark.long
 def test_nothing_is_left_after_the_supervisor_is_killed_and_new_engines_start(kernel):
     kernel.start_engines()
     kernel.make_busy()
@@ -296,6 +301,7 @@ def test_nothing_is_left_after_the_supervisor_is_killed_and_new_engines_start(ke
     assert "The previous engines had failed." in output[0][1]
 
 
+@pytest.mark.long
 def test_the_files_of_a_supervisor_killed_with_its_kernel_are_removed_by_the_next_one(kernel, tmp_path):
     kernel.start_engines()
     processes = kernel.all_processes()
@@ -315,6 +321,7 @@ def test_the_files_of_a_supervisor_killed_with_its_kernel_are_removed_by_the_nex
         other.close()
 
 
+@pytest.mark.long
 def test_a_forked_child_that_outlives_the_kernel_does_not_keep_engines_alive(kernel):
     kernel.start_engines()
     processes = kernel.all_processes()
@@ -329,6 +336,7 @@ def test_a_forked_child_that_outlives_the_kernel_does_not_keep_engines_alive(ker
         os.kill(int(pid), signal.SIGKILL)
 
 
+@pytest.mark.long
 def test_two_notebooks_do_not_disturb_each_other(kernel, tmp_path):
     other = NotebookKernel(tmp_path / "other")
     try:

@@ -93,6 +93,7 @@ def test_an_engine_imports_from_the_notebooks_folder_and_has_not_imported_the_co
     cluster.stop()
 
 
+@pytest.mark.long
 def test_where_the_prefork_process_ends_engines_are_started_as_programs(capsys):
     cluster.stop()
     cluster.prepare(2)
@@ -117,6 +118,7 @@ def test_engines_start_even_if_torch_is_missing_or_crashes(tmp_path, monkeypatch
     cluster.stop()
 
 
+@pytest.mark.long
 def test_nothing_is_left_when_the_prefork_process_is_killed_and_then_the_kernel(tmp_path):
     kernel = NotebookKernel(tmp_path)
     try:

@@ -70,6 +70,7 @@ def summed(comm):
 # Who joins
 
 
+@pytest.mark.long
 def test_engines_join_again_and_again_and_in_any_order(joined, capsys):
     assert state_of(joined) == [(0, 3), (1, 3), (2, 3)]
     capsys.readouterr()
@@ -290,6 +291,7 @@ def with_tensorflow(engines):
     return engines
 
 
+@pytest.mark.long
 def test_the_tape_averages_under_keras_3(with_tensorflow):
     def train(comm, x, y):
         import horovod.tensorflow as hvd

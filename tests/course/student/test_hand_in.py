@@ -201,6 +201,7 @@ def test_through_an_exchange_the_instructor_collects_exactly_the_students_notebo
     assert len(list((find_exchange(classroom) / "dml" / "inbound").iterdir())) == 2
 
 
+@pytest.mark.long
 def test_if_the_exchange_refuses_a_lab_a_file_to_send_is_written(home, classroom):
     shutil.copy(classroom / "nbgrader_config.py", home)
     status, output = run_hand_in(home, "02")

@@ -209,7 +209,7 @@ def processes_of(home):
     return found
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
 def test_stopping_course_lab_stops_everything_that_was_started_in_it(home, number):
     started = "import subprocess, time\n"
     started += "subprocess.Popen(['sleep', '1001'])\n"  # a child
@@ -246,6 +246,7 @@ def test_it_listens_on_this_machine_only_names_its_port_and_offers_the_board_to_
     assert processes_of(home) == []
 
 
+@pytest.mark.long
 def test_an_author_opens_the_solved_lab(home):
     shutil.copytree(MINI, home / "solutions")
     with running(home, "--solved", LAB) as (_, server):

@@ -101,6 +101,7 @@ def test_a_notebook_is_run_in_the_sandbox_and_refused_if_it_does_not_define_clas
         assert [line.action for line in store.log.read_lines()][-1] == "refused"
 
 
+@pytest.mark.long
 def test_board_toml_seeds_an_empty_board_and_is_not_read_afterwards(start, tmp_path):
     toml = tmp_path / "board.toml"
     toml.write_text(TOML)
@@ -194,6 +195,7 @@ def test_settings_are_changed_from_the_command_line_while_the_board_runs(start, 
     assert run_board_command(tmp_path, "--set", "per_day=8") == (0, "per_day is now 8.\n")
 
 
+@pytest.mark.long
 def test_two_machines_on_one_postgresql_run_the_same_board_and_one_continues_alone(
     start, tmp_path, postgres, join_by_its_code
 ):

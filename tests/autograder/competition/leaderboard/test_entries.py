@@ -62,6 +62,7 @@ def test_one_request_that_comes_many_times_at_once_makes_one_entry(store, group)
     assert count_rows(store)["entries"] == count_rows(store)["files"] == 1
 
 
+@pytest.mark.long
 def test_no_limit_is_overrun_by_posts_at_once_from_several_processes(url, store, group):
     """Two processes with six threads each, as when several machines serve one PostgreSQL."""
     program = (

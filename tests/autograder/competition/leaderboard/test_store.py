@@ -30,6 +30,7 @@ def test_a_board_is_made_once_and_its_token_is_returned_once(store):
     assert store.open(make_settings(name="Another")) is None and store.settings.read().name == "Test"
 
 
+@pytest.mark.long
 def test_machines_that_open_a_board_at_the_same_instant_open_one(url):
     """Several machines start with one empty database."""
     program = (

@@ -96,6 +96,7 @@ def test_shared_ranks_are_marked(tmp_path):
         assert '["One", "Two"]' in html.unescape(section)
 
 
+@pytest.mark.long
 def test_two_hundred_groups_fill_pages_and_a_requested_group_is_on_the_page_that_opens(many):
     client = TestClient(many.app())
     first = read_page(client.get("/"))
