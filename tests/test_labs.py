@@ -130,6 +130,6 @@ def test_every_check_can_be_lost(lab):
 
 
 @pytest.mark.parametrize("lab", LABS)
-def test_of_each_task_an_answer_is_judged_in_the_plain_way_by_make_test(lab):
+def test_the_sample_for_the_plain_way_has_an_answer_of_each_task(lab):
     tasks = {answer.task for answer in read_answers(lab)[0] if answer.name in sample(lab)}
     assert tasks == set(source.tasks_of_checks(solve(lab).cells).values())

@@ -108,17 +108,28 @@ class Classroom(ClassFolder):
             lock.release()
 
     def stamp_gradebook(self):
-        """Write nbgrader's present revision into a new gradebook; nbgrader itself would start a process for it."""
+        """Write nbgrader's present revision into a new gradebook; nbgrader itself would start a process for it.
+
+        Raises Problem where the database cannot be opened.
+        """
         from alembic.migration import MigrationContext
         from alembic.script import ScriptDirectory
         from nbgrader.dbutil import ALEMBIC_DIR
         from sqlalchemy import create_engine, inspect
+        from sqlalchemy.exc import SQLAlchemyError
 
-        engine = create_engine(self.coursedir.db_url)
-        with engine.begin() as connection:
-            if not inspect(connection).get_table_names():
-                MigrationContext.configure(connection).stamp(ScriptDirectory(ALEMBIC_DIR), "head")
-        engine.dispose()
+        try:
+            engine = create_engine(self.coursedir.db_url)
+            with engine.begin() as connection:
+                if not inspect(connection).get_table_names():
+                    MigrationContext.configure(connection).stamp(ScriptDirectory(ALEMBIC_DIR), "head")
+            engine.dispose()
+        except SQLAlchemyError as error:
+            reason = str(getattr(error, "orig", None) or error).splitlines()[0]
+            raise Problem(
+                f"the gradebook of {self.root} cannot be opened ({reason}): "
+                f"correct CourseDirectory.db_url in {self.configuration.name}, or restore the database."
+            ) from error
 
     def gradebook(self):
         """Return nbgrader's gradebook of the class, a context manager."""

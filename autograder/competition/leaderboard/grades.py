@@ -18,11 +18,9 @@ def grade_class(standing, folder, members):
     """
     from autograder.gradebook.classroom import Classroom  # imports nbgrader, which takes seconds
     from autograder.gradebook.folder import ClassFolder
-    from autograder.labs.converter import ensure_path
 
     if not ClassFolder(folder).configuration.is_file():
         raise Problem(f"{folder} is not the folder of a class: it has no nbgrader_config.py.")
-    ensure_path()
     classroom = Classroom(folder)
     names = find_groups(standing)
     with classroom.alone(), classroom.gradebook() as book:

@@ -4,6 +4,7 @@ import copy
 import shutil
 
 import pytest
+from sqlalchemy import text
 
 from autograder.examination import pool
 from autograder.gradebook import classroom, grading
@@ -119,4 +120,22 @@ def test_a_longer_limit_for_cells_reaches_the_examination_and_hand_ins_are_exami
 def test_a_path_that_is_a_file_cannot_be_a_class(tmp_path):
     (tmp_path / "class").write_text("")
     with pytest.raises(Problem, match="--class takes the folder of a class"):
+        classroom.Classroom(tmp_path / "class")
+
+
+def test_a_new_gradebook_has_nbgraders_present_revision_and_one_that_is_there_stays(tmp_path, monkeypatch):
+    monkeypatch.setattr("nbgrader.api.get_alembic_version", None)  # which would start a process
+    for _ in range(2):
+        room = classroom.Classroom(tmp_path / "class")
+        with room.gradebook() as book:
+            (revision,) = book.db.execute(text("SELECT version_num FROM alembic_version")).scalars()
+            assert revision and book.update_or_create_student("ann").id == "ann"
+
+
+@pytest.mark.parametrize("line", ["", "c.CourseDirectory.db_url = 'nonsense'\n"])
+def test_a_gradebook_that_cannot_be_opened_is_one_sentence(tmp_path, line):
+    room = classroom.Classroom(tmp_path / "class")
+    room.database.write_bytes(b"no database, " * 100)
+    room.configuration.write_text(classroom.CONFIG + line)
+    with pytest.raises(Problem, match="the gradebook of .* cannot be opened .*: correct CourseDirectory.db_url"):
         classroom.Classroom(tmp_path / "class")

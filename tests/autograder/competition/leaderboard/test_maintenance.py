@@ -7,7 +7,6 @@ import sqlite3
 
 import pytest
 
-from autograder.labs import converter
 from autograder.testing import board as boards
 from autograder.testing.board import compute_scores, open_board
 from autograder.testing.board_command import run_board_command
@@ -89,7 +88,6 @@ def test_every_error_is_one_sentence(past, tmp_path):
 
 
 def test_the_standing_goes_into_the_gradebook_of_a_class(past, tmp_path):
-    converter.ensure_path()  # this test makes a gradebook
     from autograder.gradebook.classroom import Classroom
 
     room = Classroom(tmp_path / "class")
