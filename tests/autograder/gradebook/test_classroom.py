@@ -137,5 +137,5 @@ def test_a_gradebook_that_cannot_be_opened_is_one_sentence(tmp_path, line):
     room = classroom.Classroom(tmp_path / "class")
     room.database.write_bytes(b"no database, " * 100)
     room.configuration.write_text(classroom.CONFIG + line)
-    with pytest.raises(Problem, match="the gradebook of .* cannot be opened .*: correct CourseDirectory.db_url"):
+    with pytest.raises(Problem, match=r"the gradebook of .* cannot be opened .*: correct CourseDirectory.db_url"):
         classroom.Classroom(tmp_path / "class")
