@@ -121,6 +121,7 @@ def test_only_new_hand_ins_are_examined_and_again_examines_all(hand_ins, class_,
     assert all(second[path] != time for path, time in read_times(class_).items())
 
 
+@pytest.mark.long
 def test_a_changed_lab_is_graded_again_and_a_lost_gradebook_is_filled_from_the_records(
     hand_ins, class_, tmp_path, monkeypatch
 ):

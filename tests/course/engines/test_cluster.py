@@ -274,6 +274,7 @@ def test_nothing_is_left_after_the_kernel_exits_by_itself(kernel):
     assert_nothing_is_left(processes, kernel)
 
 
+@pytest.mark.long
 def test_nothing_is_left_after_a_restart_and_after_the_shutdown_of_a_busy_notebook(kernel, tmp_path):
     kernel.start_engines()
     before = kernel.all_processes()

@@ -164,6 +164,7 @@ def test_an_engine_that_died_while_idle_is_reported_in_one_line_at_the_next_call
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.long
 def test_engines_that_ignore_the_interrupt_after_a_loss_are_replaced_too(engines):
     def run():
         if get_ipython().kernel.engine_id == 1:
@@ -275,11 +276,13 @@ def test_an_engine_that_cannot_start_again_is_given_up_and_reported(engines):
         connection.write_text(kept)
 
 
+@pytest.mark.long
 def test_engines_of_a_set_that_failed_are_replaced_by_start(capsys):
     assert answers(cluster.start(4))
     assert "The previous engines had failed." in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_the_last_of_eight_may_die():
     engines = cluster.start(8)
     with pytest.raises(Problem, match="engine 7 exited with status 3"):

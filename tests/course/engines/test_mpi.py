@@ -60,6 +60,7 @@ def test_a_rank_that_ends_takes_all_with_it_and_all_are_back(ranks, status):
     assert ranks.apply_sync(rank_and_sum) == [(rank, rank, 3, 3) for rank in range(3)]
 
 
+@pytest.mark.long
 def test_a_rank_that_is_killed_while_idle_is_reported_at_the_next_call(ranks, capsys):
     os.kill(ranks.apply_sync(os.getpid)[2], signal.SIGKILL)
     wait_until(lambda: ranks._losses, "the loss is not noticed")
@@ -99,6 +100,7 @@ def test_the_interrupt_button_ends_a_receive_that_waits_forever(ranks):
     assert ranks.apply_sync(rank_and_sum)[0] == (0, 0, 3, 3)
 
 
+@pytest.mark.long
 def test_ranks_that_cannot_be_replaced_end_the_call_with_the_reason(ranks, monkeypatch):
     def spoil(group, status):
         raise ValueError("a record that cannot be read")

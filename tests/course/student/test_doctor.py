@@ -21,6 +21,7 @@ def nothing_installed(monkeypatch):
     monkeypatch.setattr(doctor.installation, "find_parts", list)
 
 
+@pytest.mark.long
 def test_it_starts_two_engines_and_reports_the_seconds(report):
     (engines,) = (finding for finding in report if finding.what == "engines")
     assert engines.state == "works"
