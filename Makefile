@@ -17,7 +17,8 @@ READY := $(shell test "$$(cat .venv/made 2>/dev/null)" = "$(WANTED)" && $(ENV_PY
 lab: environment $(if $(filter yes,$(HOROVOD)),horovod)
 	@$(ENV_PYTHON) -m course.command lab
 
-# The tests run in three processes: on two cores, because many tests wait for other processes most of their time. Horovod is built meanwhile; the tests that need it come last and wait for it.
+# The tests run in three processes, on two cores too: most tests wait for other processes half of their time. Horovod is
+# built meanwhile; the tests that need it come last and wait for it.
 PYTEST = $(ENV_PYTHON) -m pytest -n 3 --dist loadgroup --no-loadscope-reorder
 
 # Everything but the tests that are marked `long`: slow by nature.
