@@ -20,7 +20,7 @@ from autograder.gradebook import grading
 from autograder.labs import build, expectations, source
 
 pytestmark = pytest.mark.usefixtures("horovod")
-WHOLE = ["01-regression", "04-collectives", "07-devices"]
+WHOLE = ["01-regression", "04-collectives", "09-competition"]
 OTHERS = [lab for lab in source.lab_names() if lab not in WHOLE]
 
 

@@ -71,7 +71,7 @@ def test_make_test_and_make_test_rest_leave_each_other_their_tests():
     def read_selection(target):
         lines = subprocess.check_output(["make", "--dry-run", target, "READY=yes"], cwd=HOME, text=True)
         (line,) = (line for line in lines.splitlines() if "-m pytest" in line)
-        assert all(option in line for option in ("-n 2", "--dist loadgroup", "--no-loadscope-reorder"))
+        assert all(option in line for option in ("-n 3", "--dist loadgroup", "--no-loadscope-reorder"))
         return line.rpartition(" -m ")[2].strip('"')
 
     assert (read_selection("test"), read_selection("test-rest")) == ("not long", "long")

@@ -57,6 +57,7 @@ def remembering(monkeypatch):
     monkeypatch.setattr(ENTRIES, "TRUTH", TRUTH)
 
 
+@pytest.mark.long
 def test_an_honest_solution_is_verified():
     verdict = verify.verify(ENTRIES.blur_svm, make_maps(ENTRIES.blur_svm), seed=7)
     assert verdict.verified and not verdict.flagged, [check.sentence for check in verdict.checks]
@@ -67,6 +68,7 @@ def test_an_honest_solution_is_verified():
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ENTRIES.ATTACKS)
 def test_the_truth_is_not_verified_wherever_it_comes_from(name, remembering):
     """Nothing is masked in this process: the package has the truth."""
@@ -268,6 +270,7 @@ def test_a_function_that_lies_or_fails_affects_its_entry_only_and_the_reason_is_
         assert words in verdict["reason"] and "\n" not in verdict["reason"], verdict["reason"]
 
 
+@pytest.mark.long
 @needs_sandbox
 @pytest.mark.parametrize(
     ("body", "words"),

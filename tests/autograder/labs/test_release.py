@@ -84,6 +84,7 @@ def test_the_tests_are_said_to_be_elsewhere(students):
     assert "The tests are in the instructor's clone" in done.stderr
 
 
+@pytest.mark.long
 def test_make_lab_works_there(students):
     """With this environment in the place of one that would take a minute to install."""
     venv = students / ".venv"

@@ -195,6 +195,7 @@ def test_start_returns_engines_that_were_prepared_and_prepare_prints_nothing(cap
     assert "already running" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_start_waits_for_engines_that_are_being_prepared_unless_their_number_differs(capsys):
     cluster.stop()
     cluster.prepare(3)
@@ -239,6 +240,7 @@ def test_a_notebook_shows_one_line_and_px_works_and_a_problem_has_no_traceback(k
     assert "\n" not in text
 
 
+@pytest.mark.long
 def test_the_interrupt_button_stops_a_px_cell(kernel):
     kernel.start_engines()
     threading.Timer(1, kernel.manager.interrupt_kernel).start()

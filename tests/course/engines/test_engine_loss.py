@@ -291,6 +291,7 @@ def test_the_last_of_eight_may_die():
     cluster.stop()
 
 
+@pytest.mark.long
 def test_px_stops_with_the_same_report_and_without_a_traceback(tmp_path):
     kernel = NotebookKernel(tmp_path)
     try:

@@ -197,6 +197,7 @@ def test_a_collective_that_a_rank_skips_ends_at_once(joined):
     assert lines[2] == "  rank 1 has returned"
 
 
+@pytest.mark.long
 def test_ranks_in_different_collectives_are_reported_as_such(joined):
     def only_rank_0(comm):
         import horovod.torch as hvd
@@ -315,6 +316,7 @@ def test_the_tape_averages_under_keras_3(with_tensorflow):
         np.testing.assert_allclose(new_b, one_step(w, b)[1], atol=1e-5)
 
 
+@pytest.mark.long
 def test_the_keras_optimizer_averages_in_legacy_keras(with_tensorflow):
     def train(comm, x, y):
         import horovod.tensorflow.keras as hvd
@@ -334,6 +336,7 @@ def test_the_keras_optimizer_averages_in_legacy_keras(with_tensorflow):
         np.testing.assert_allclose(new_b, one_step(w, b)[1], atol=1e-5)
 
 
+@pytest.mark.long
 def test_legacy_keras_broadcasts_by_its_callback(with_tensorflow):
     def train(comm, x, y):
         import horovod.keras as hvd
@@ -352,6 +355,7 @@ def test_legacy_keras_broadcasts_by_its_callback(with_tensorflow):
     np.testing.assert_allclose(b, other_b, atol=1e-6)
 
 
+@pytest.mark.long
 def test_horovods_keras_optimizer_is_refused_under_keras_3(with_tensorflow):
     def train(comm):
         import horovod.keras
@@ -383,6 +387,7 @@ def test_horovods_keras_optimizer_is_refused_under_keras_3(with_tensorflow):
             assert "hvd.DistributedGradientTape" in words and "import tf_keras" in words
 
 
+@pytest.mark.long
 def test_a_tensorflow_rank_that_skips_a_collective_or_dies_ends_the_others(with_tensorflow):
     def breaks(comm, how):
         import horovod.tensorflow as hvd

@@ -50,6 +50,7 @@ def settings_of(running, folder):
     return running.client.get("/api/settings", headers=header_of(folder)).json()
 
 
+@pytest.mark.long
 @needs_sandbox
 def test_a_board_that_is_killed_continues_and_loses_nothing(start, tmp_path, join_by_its_code):
     """kill -9 of each process in turn: none stays, no entry is lost or doubled; then all are scored and verified."""

@@ -27,6 +27,7 @@ def past(tmp_path):
     return folder
 
 
+@pytest.mark.long
 def test_a_whole_board_is_restored_from_one_file(start, past, tmp_path):
     status, output = run_board_command("backup", past)
     (made,) = (past / "backups").iterdir()
