@@ -78,7 +78,6 @@ def test_lab_01_wrong_first_then_right(course, page, shots):
             page.screenshot(path=shots / f"picture-{number}.png")
 
 
-@pytest.mark.long
 def test_validate_names_the_open_questions_and_the_button_hands_in(course, page, shots):
     root, _ = course
     panel = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")

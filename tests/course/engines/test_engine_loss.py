@@ -276,7 +276,6 @@ def test_an_engine_that_cannot_start_again_is_given_up_and_reported(engines):
         connection.write_text(kept)
 
 
-@pytest.mark.long
 def test_engines_of_a_set_that_failed_are_replaced_by_start(capsys):
     assert answers(cluster.start(4))
     assert "The previous engines had failed." in capsys.readouterr().out
