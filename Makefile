@@ -1,5 +1,5 @@
 # make lab, make test, make test-long, make bench: each makes the environment .venv first if it is missing or outdated.
-# make lab also builds Horovod, once, which takes some minutes: make lab HOROVOD=no leaves it out.
+# make lab also builds Horovod, once, while JupyterLab already runs: make lab HOROVOD=no leaves it out.
 # To use another Python 3.11 than the one in PATH: make lab PYTHON=/path/to/python3.11
 
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -14,8 +14,8 @@ READY := $(shell test "$$(cat .venv/made 2>/dev/null)" = "$(WANTED)" && $(ENV_PY
 
 .PHONY: lab test test-long test-rest bench environment horovod made pins
 
-lab: environment $(if $(filter yes,$(HOROVOD)),horovod)
-	@$(ENV_PYTHON) -m course.command lab
+lab: environment
+	@$(ENV_PYTHON) -m course.command lab $(if $(filter yes,$(HOROVOD)),--horovod)
 
 # The tests run in three processes, on two cores too: most tests wait for other processes half of their time. Horovod is
 # built meanwhile; the tests that need it come last and wait for it.

@@ -35,6 +35,7 @@ def start(n, launcher=None, profile=None):
 
     n: number of engines. launcher: "mpi" makes them the ranks of an MPI program, whose ranks are the engines' numbers.
     profile: the name of an ipyparallel profile, whose own launchers start the engines (Slurm and other batch systems).
+    If a cluster of that profile runs already, its first `n` engines are joined, and they go on running after `stop`.
     With GPUs, engine i sees GPU i modulo their number. The same arguments again return the running engines; other
     arguments restart them.
     Returns a view of all engines: calls block, functions travel by cloudpickle, and `%px` and `%%px` use it.
@@ -56,7 +57,8 @@ def start(n, launcher=None, profile=None):
         if not _current.is_in_use:
             _current.is_in_use = True
             _activate(view)
-        print(f"{spec} ready in {time.monotonic() - began:.1f} s.{_describe_change(before, _current)}")
+        how = "already running: joined" if _current.is_joined else "ready"
+        print(f"{spec} {how} in {time.monotonic() - began:.1f} s.{_describe_change(before, _current)}")
         return view
 
 
@@ -88,10 +90,18 @@ def running():
 
 
 def stop():
-    """End the engines, if any are running, and everything that they started; one line says so."""
+    """End the engines, if any are running, and everything that they started; one line says so.
+
+    Engines that `start` has joined go on running.
+    """
     with _lock:
         before = _end()
-    print(f"{before.spec} stopped." if before else "No engines are running.")
+    if before is None:
+        print("No engines are running.")
+    elif before.is_joined:
+        print(f"{before.spec} left. They go on running, since cluster.start had joined them.")
+    else:
+        print(f"{before.spec} stopped.")
 
 
 def _end():
@@ -154,6 +164,11 @@ class RequestedEngines:
         if self._problem:
             raise self._problem
         return self.view
+
+    @property
+    def is_joined(self):
+        """Whether these engines ran before and go on running."""
+        return self._set.is_joined
 
     def is_prepared(self):
         """Return whether these engines are starting, or are ready for the first cell to use them."""

@@ -58,8 +58,8 @@ def spmd(function, *args, ranks=None, carrier="local", timeout=None, faults=(), 
     if not callable(function):
         raise Problem(f"spmd runs a function, not {function!r}. Write spmd(f, xs), not spmd(f(...), xs).")
     network, kind = _choose_carrier(carrier)
-    ranks = _count_ranks(args, ranks, kind)
-    seconds = _choose_timeout(timeout, ranks, network)
+    ranks = count_ranks(args, ranks, kind)
+    seconds = choose_timeout(timeout, ranks, network)
     try:
         faults = check_faults(faults, ranks)
     except (ValueError, TypeError) as error:
@@ -73,7 +73,7 @@ def spmd(function, *args, ranks=None, carrier="local", timeout=None, faults=(), 
         return Run(values, trace)
     _raise_if_empty(states)
     report = hang.explain(states, seconds if is_late else None)
-    failed = RunFailed(report, trace, _describe_call(function, kwargs, trace))
+    failed = RunFailed(report, trace, describe_call(function, kwargs, trace))
     with contextlib.suppress(Exception):  # a picture that cannot be drawn must not replace the report
         _show(trace)
     raise failed
@@ -106,7 +106,7 @@ def _choose_carrier(carrier):
     return None, ON_ENGINES[carrier]
 
 
-def _count_ranks(args, ranks, kind):
+def count_ranks(args, ranks, kind):
     """The number of ranks; raises Problem if the arguments disagree. kind: None for simulated ranks."""
     for number, each in enumerate(args, 1):
         if not hasattr(each, "__len__") or not hasattr(each, "__getitem__") or isinstance(each, str | dict):
@@ -142,7 +142,7 @@ def _count_default_ranks(kind):
     return kind.count_ranks(engines) if kind else len(engines)
 
 
-def _choose_timeout(timeout, ranks, network):
+def choose_timeout(timeout, ranks, network):
     """The time limit in seconds; raises Problem if it is not a number above 0."""
     if timeout is None:
         return SECONDS + (SECONDS_PER_SIMULATED_RANK * ranks if network else 0)
@@ -188,7 +188,7 @@ def _raise_if_empty(states):
             raise empty
 
 
-def _describe_call(function, kwargs, trace):
+def describe_call(function, kwargs, trace):
     """'ring(comm, …, root=2) on 6 ranks, carrier simulated'."""
     given = [f"{name}={_abbreviate(value)}" for name, value in kwargs.items()]
     name = getattr(function, "__name__", "function")

@@ -9,10 +9,13 @@ import sys
 from concurrent.futures import Future
 from pathlib import Path
 
+import hypothesis
 import pytest
 from _pytest.nodeid import coerce_node_id
 
 TESTS = Path(__file__).parent
+hypothesis.settings.register_profile("untimed", deadline=None)  # no test asserts a time
+hypothesis.settings.load_profile("untimed")
 # These come last: they need Horovod, which `make test` builds while the others run.
 NEED_HOROVOD = (
     "test_horovod.py",

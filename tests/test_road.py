@@ -50,14 +50,18 @@ def read_page(class_, student, lab):
 
 
 def find_hidden_lines(lab):
-    """The lines of 20 characters or more that only hidden tests have, without those that HTML writes differently."""
+    """The lines of 20 characters or more that only hidden tests have.
+
+    Imports are left out, and what HTML writes differently.
+    """
     hidden, shown = set(), set()
     for cell in filter(source.is_check, build.solved(lab).cells):
         inside = False
         for line in cell.source.splitlines():
             inside = line.strip() == source.HIDDEN[0] or (inside and line.strip() != source.HIDDEN[1])
             (hidden if inside else shown).add(line.strip())
-    return [line for line in hidden - shown if len(line) >= 20 and not set(line) & set("\"'<>&")]
+    lines = [line for line in hidden - shown if not line.startswith(("import ", "from "))]
+    return [line for line in lines if len(line) >= 20 and not set(line) & set("\"'<>&")]
 
 
 def assert_page_is_complete_and_hides_tests(class_, student, lab, points):

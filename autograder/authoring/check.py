@@ -1,7 +1,8 @@
 """Everything that an author needs to know about a lab while writing it, one sentence per problem.
 
 Builds the lab's notebook and the index into labs/, then runs the lab in two kernels at once (see judge.py): untouched,
-solved, and with each wrong and right answer. Writes nothing else.
+solved, and with its wrong and right answers. Of the answers the plain kernel gets a sample, to save time: `make
+test-long` judges all of them there. Writes nothing else.
 """
 
 import copy
@@ -49,7 +50,7 @@ def check_lab(name, progress=lambda text: None):
     problems += conventions.find_leaks(name, solution) + check_style(name)
     progress(f"running the lab, untouched and solved, and its {len(given)} answers")
     try:
-        runs = run_both_ways(solution, judge.untouched_version(name, solution), given)
+        runs = run_both_ways(solution, judge.untouched_version(name, solution), given, judge.sample(given))
     except Problem as problem:
         return Report([*problems, str(problem)])
     lines = lines_of_cells(name, solution)
@@ -75,7 +76,7 @@ def check_task(name, task, progress=lambda text: None):
     checks = {check for check, its in tasks.items() if its == task}.union(*(answer.loses for answer in given))
     progress(f"running {task} and its {len(given)} answers")
     cut_solution, untouched = (cut(each, checks) for each in (solution, judge.untouched_version(name, solution)))
-    runs = run_both_ways(cut_solution, untouched, given)
+    runs = run_both_ways(cut_solution, untouched, given, given)
     problems += judge_runs(runs, cut_solution, given, lines_of_cells(name, solution))
     seconds = time.monotonic() - start
     return Report(problems, f"{task} of {name} is fine: {count_answers(given)}, judged in {seconds:.0f} s.")
@@ -93,13 +94,16 @@ def cut(notebook, checks):
     return notebook
 
 
-def run_both_ways(solution, untouched, given):
-    """way -> LabRun; the plain way runs in a second process at the same time. Raises Problem where a kernel fails."""
+def run_both_ways(solution, untouched, given, plain):
+    """way -> LabRun; the plain way runs in a second process at the same time. Raises Problem where a kernel fails.
+
+    given: the answers. plain: those of them that are judged in the plain way too.
+    """
     try:
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-            plain = pool.submit(judge.examine_lab, "plain", solution, untouched, given)
+            second = pool.submit(judge.examine_lab, "plain", solution, untouched, plain)
             outside = judge.examine_lab("outside", solution, untouched, given)
-            return {"plain": plain.result(), "outside": outside}
+            return {"plain": second.result(), "outside": outside}
     except (KernelLost, BrokenExecutor, OSError, subprocess.SubprocessError) as error:
         raise Problem(f"the lab could not be run to its end: {error}. Run the check again.") from error
 
@@ -108,14 +112,14 @@ def judge_runs(runs, solution, given, lines):
     """Problems of the untouched lab, the solved lab and the answers; one that both ways have is listed once."""
     sentences = {}  # what is wrong -> way -> the same with its messages, which may differ between the ways
     for way, run in runs.items():
-        for sentence in [
-            *judge_untouched(run),
-            *judge_solved(run, lines),
-            *filter(None, (judge.verdict(answer, run.answers[answer.name]) for answer in given)),
-        ]:
+        judged = [judge.verdict(answer, run.answers[answer.name]) for answer in given if answer.name in run.answers]
+        for sentence in [*judge_untouched(run), *judge_solved(run, lines), *filter(None, judged)]:
             sentences.setdefault(sentence.partition(judge.MESSAGES)[0], {})[way] = sentence
+    unsampled = {answer.name for answer in given} - runs["plain"].answers.keys()  # judged in one way only
     return [
-        each["outside"] if len(each) == len(runs) else f"{WAY_NAMES[way]}: {sentence}"
+        each["outside"]
+        if len(each) == len(runs) or sentence.split()[0] in unsampled
+        else f"{WAY_NAMES[way]}: {sentence}"
         for each in sentences.values()
         for way, sentence in list(each.items())[:1]
     ]

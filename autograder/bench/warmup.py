@@ -6,10 +6,12 @@ drawn from the 100, and the lab's check of the recorded numbers judges each tabl
 of `wrong/` that chance could hide.
 """
 
+import contextlib
 import os
 import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
+from unittest import mock
 
 import numpy as np
 from scipy import stats
@@ -104,18 +106,20 @@ def compare(errors, reference):
 
 
 def share_passed(record, ends, draws):
-    """The share of five-seed tables that pass the lab's check. draws: indices of seeds, shape (tables, 5)."""
+    """The share of five-seed tables that pass the lab's check. draws: indices of seeds, shape (tables, 5).
+
+    The check trains WORSE[0] again with the table's seeds: here that is the run that was made with them.
+    """
     cell = next(cell for cell in build.solved(LAB).cells if cell.id == CHECK)
     check = compile(cell.source, CHECK, "exec")
     passed = 0
     for seeds in draws:
         training, held_out = ({name: end[part][seeds] for name, end in ends.items()} for part in (0, 1))
         written = {name: np.round(errors, 3).tolist() for name, errors in record(held_out, training).items()}
-        try:
+        again = (None, ends[WORSE[0]][1][seeds][:, np.newaxis])
+        with mock.patch.object(warmup, "train", lambda *_, again=again: again), contextlib.suppress(AssertionError):
             exec(check, {"record": lambda written=written: ([1, 2, 3, 4, 5], written)})
             passed += 1
-        except AssertionError:
-            pass
     return passed / len(draws)
 
 

@@ -1,7 +1,8 @@
 """Run the competition's leaderboard, or look after it.
 
     course board DIR                    run the board in this folder (a new one if it is empty); Ctrl-C stops it
-    course board DIR --set NAME=VALUE   change a setting: name, code, deadline, time_zone or per_day
+    course board DIR --set NAME=VALUE   change a setting: name, code, deadline, time_zone, per_day, joining (code,
+                                        single-use, closed), choices (1 or 2) or phases (as on the instructor's page)
     course board backup DIR [FILE]      copy the whole board into one file
     course board restore DIR FILE       make a board from that file, in a folder without one
     course board audit DIR              check that nothing in the past was changed
@@ -9,7 +10,7 @@
     course board grade DIR CLASS        put the standing into the gradebook of a class
 
 All but `course board DIR` and `restore` may be used while the board runs. DIR contains the database, the instructor's
-token and backups/. A file DIR/board.toml (the same five settings) is read once, when a new board is made.
+token and backups/. A file DIR/board.toml (the same settings) is read once, when a new board is made.
 """
 
 import argparse
@@ -20,6 +21,7 @@ import sqlalchemy as sql
 
 from autograder.competition.leaderboard import audit, folder, formats, grades, rules, server
 from autograder.competition.leaderboard import backup as backups
+from autograder.competition.leaderboard.store.database import explain
 from autograder.competition.leaderboard.store.tokens import make_token
 from course.errors import Problem
 from course.files import write_whole
@@ -37,8 +39,12 @@ def add_arguments(parser):
         "--set", action="append", default=[], metavar="NAME=VALUE", dest="assignments",
         help="change a setting, as in deadline=2026-12-18T23:59 (repeatable); does not start the board",
     )  # fmt: skip
+    parser.add_argument("--confirm", action="store_true", help="with --set deadline=...: move the deadline")
     parser.add_argument("--host", default="127.0.0.1", help="listen here; 0.0.0.0 also admits other machines")
     parser.add_argument("--port", type=int, default=8000, help="the port, 8000 by default; 0: any free one")
+    parser.add_argument("--certificate", type=Path, metavar="FILE", help="serve by TLS with this certificate (PEM)")
+    parser.add_argument("--key", type=Path, metavar="FILE", help="the certificate's key (PEM), if it is another file")
+    parser.add_argument("--profile", metavar="NAME", help="verify entries on the ipyparallel cluster of this profile")
     parser.add_argument(
         "--receipt", action="append", default=[], metavar="HASH", help="audit: a hash that the log must contain"
     )
@@ -53,17 +59,25 @@ def run(args):
         raise Problem(f"{args.folder} is none of {', '.join(ACTIONS)}. To start a board: course board DIR.")
     if args.action is not None and args.assignments:
         raise Problem("--set stands alone: course board DIR --set NAME=VALUE.")
+    if args.key and not args.certificate:
+        raise Problem("--key needs --certificate, the file with the certificate that belongs to it.")
     with contextlib.closing(folder.open_store(args.folder, args.db)) as store:
-        if args.action == "restore":
-            return restore(args.folder, store, args.target)
-        if args.action is None and not args.assignments:
-            return serve(args.folder, store, args.host, args.port)
-        if store.database.is_sqlite and not Path(store.database.url.database).is_file():
-            raise Problem(f"{args.folder} has no board: make one with `course board {args.folder}`.")
         try:
-            return look_after(args, store)
+            return act(args, store)
         except sql.exc.DatabaseError as error:
-            raise Problem(f"the board's database cannot be read ({str(error.orig).strip()}).") from error
+            raise Problem(f"the board's database cannot be used: {explain(error)}.") from error
+
+
+def act(args, store):
+    """Do what the arguments say with this Store. Returns the exit status."""
+    if args.action == "restore":
+        return restore(args.folder, store, args.target)
+    if args.action is None and not args.assignments:
+        return serve(args, store)
+    if store.database.is_sqlite and not Path(store.database.url.database).is_file():
+        raise Problem(f"{args.folder} has no board: make one with `course board {args.folder}`.")
+    store.database.require_present_form()
+    return look_after(args, store)
 
 
 def look_after(args, store):
@@ -76,15 +90,20 @@ def look_after(args, store):
         return export(store, args.target)
     if args.action == "grade":
         return grade(store, args.target, args.members)
-    folder.change_settings(store, args.assignments)
+    folder.change_settings(store, args.assignments, args.confirm)
     return 0
 
 
-def serve(path, store, host, port):
-    """Run the board in the folder `path`."""
-    with folder.private_files(), folder.lock_folder(path), server.listen(host, port) as listener:
-        folder.prepare_board(path, store)
-        server.serve(store, listener)
+def serve(args, store):
+    """Run the board in the folder."""
+    tls = server.load_certificate(args.certificate, args.key) if args.certificate else None
+    with (
+        folder.private_files(),
+        folder.lock_folder(args.folder),
+        server.listen(args.host, args.port) as listener,
+    ):
+        folder.prepare_board(args.folder, store)
+        server.serve(store, listener, tls, args.profile)
     return 0
 
 

@@ -6,16 +6,18 @@ Exits with status 1 when there is a problem. With --task, only one task and its 
 import sys
 
 from autograder.authoring import check
+from autograder.labs import source
 
 
 def add_arguments(parser):
-    parser.add_argument("lab", metavar="NN-name", help="the lab: the name of its folder in solutions/")
+    parser.add_argument("lab", metavar="NN", help="the lab: its number, or the name of its folder in solutions/")
     parser.add_argument("--task", metavar="NAME", help="judge this task alone")
 
 
 def run(args):
     """Print the problems, or one line that says that there are none; returns 1 where there is a problem."""
-    report = check.check_task(args.lab, args.task, show) if args.task else check.check_lab(args.lab, show)
+    name = source.find_name(args.lab)
+    report = check.check_task(name, args.task, show) if args.task else check.check_lab(name, show)
     show("")
     print("\n".join(map(check.one_line, report.problems)) or report.summary)
     return 1 if report.problems else 0

@@ -1,6 +1,7 @@
 """Grade a folder of hand-ins: gradebook, a feedback page each, and a CSV.
 
-Prints one line per hand-in; the work is done by `gradebook.grading`.
+Prints one line per hand-in; the work is done by `gradebook.grading`, which takes seconds to import, so that the first
+line is printed before.
 """
 
 import dataclasses
@@ -8,7 +9,6 @@ import json
 import time
 from pathlib import Path
 
-from autograder.gradebook import grading
 from course.errors import Problem
 
 
@@ -32,7 +32,10 @@ def add_arguments(parser):
 def run(args):
     """Grade everything in HAND-INS; returns 1 where a hand-in could not be graded at all."""
     progress = Progress(is_quiet=args.json)
+    progress.print(f"Reading {args.hand_ins} ...")
     try:
+        from autograder.gradebook import grading
+
         result = grading.grade(
             args.hand_ins,
             args.classroom,
@@ -44,19 +47,35 @@ def run(args):
             on_outcome=progress.report,
         )
     except KeyboardInterrupt:
-        raise Problem("stopped. What is finished is kept: run the same command again to continue.") from None
+        raise Problem(f"stopped{progress.describe_rest()}. Run the same command again to continue.") from None
     failed = [outcome for outcome in result.outcomes if outcome.failed]
     graded = len(result.outcomes) - len(failed)
     if args.json:
         for outcome in result.outcomes:
             print(json.dumps(make_row(outcome)))
         summary = {"graded": graded, "failed": len(failed), "not_graded": result.strays, "csv": str(result.csv)}
+        summary |= {"changed": [dataclasses.asdict(change) for change in result.changes], "notes": result.notes}
+        summary |= {"returns": [str(path) for path in result.returns]}
         print(json.dumps({"summary": summary}))
     else:
         for stray in result.strays:
             print(f"not graded: {stray}")
+        for note in result.notes:
+            print(note)
+        print_changes(result.changes)
+        for path in result.returns:
+            print(f"to be uploaded: {path.relative_to(result.csv.parent)}")
         print(f"{graded} hand-ins graded: see {result.csv.name}, feedback/ and reports/ in {result.csv.parent}.")
+        print(f"To see what was handed in and to grade written answers: course formgrader {args.classroom}")
     return 1 if failed else 0
+
+
+def print_changes(changes):
+    """Say which grades of earlier runs are others now."""
+    count = "no grade" if not changes else "1 grade" if len(changes) == 1 else f"{len(changes)} grades"
+    print(f"{count} of an earlier run changed{':' if changes else '.'}")
+    for change in changes:
+        print(f"      {change.student}  {change.lab}  {change.before:g} -> {change.now:g} points")
 
 
 class Progress:
@@ -70,18 +89,27 @@ class Progress:
     def start(self, total, notes):
         """Print what was changed in the class, before `total` hand-ins are graded."""
         self.total, self.started = total, time.monotonic()
+        self.print(f"{total} hand-ins found.")
         for note in notes:
             self.print(note)
 
     def report(self, outcome):
         """Print the line of one hand-in and its remarks."""
         self.done += 1
-        self.examined += not outcome.is_unchanged
+        self.examined += outcome.is_examined
+        if not self.examined:
+            self.started = time.monotonic()  # those that need no examination come first, and take no time to speak of
         left = (time.monotonic() - self.started) / max(self.examined, 1) * (self.total - self.done)
         later = f"; about {max(round(left / 60), 1)} min left" if self.total > self.done and self.examined else ""
         self.print(f"[{self.done}/{self.total}] {describe(outcome)}{later}")
         for remark in outcome.remarks:
             self.print(f"      {remark}")
+
+    def describe_rest(self):
+        """Say how many hand-ins have their grade and how many are left; nothing before it is known."""
+        return f": {self.done} of {self.total} hand-ins are graded and {self.total - self.done} are left" * bool(
+            self.total
+        )
 
     def print(self, text):
         """Print a line at once."""
@@ -93,13 +121,14 @@ def describe(outcome):
     """Describe an outcome in one line for people."""
     if outcome.failed:
         return f"{outcome.student}  {outcome.lab}  COULD NOT BE GRADED: {outcome.failed}"
+    late = f" ({outcome.score:g} less {outcome.penalty:g} for being late)" if outcome.penalty else ""
     by_hand = f" ({outcome.by_hand:g} more to be given by hand)" if outcome.by_hand else ""
     unchanged = ", as before" if outcome.is_unchanged else ""
-    return f"{outcome.student}  {outcome.lab}  {outcome.score:g} of {outcome.points:g} points{by_hand}{unchanged}"
+    return f"{outcome.student}  {outcome.lab}  {outcome.grade:g} of {outcome.points:g} points{late}{by_hand}{unchanged}"
 
 
 def make_row(outcome):
     """Describe an outcome for a program."""
-    row = dataclasses.asdict(outcome)
-    del row["is_unchanged"]
+    row = dataclasses.asdict(outcome) | {"grade": outcome.grade}
+    del row["is_unchanged"], row["is_examined"]
     return row

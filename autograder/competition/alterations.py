@@ -10,14 +10,14 @@ import numpy as np
 
 from course.competition import scene
 
-TILE = 29  # pixels along the side of a tile: 5 x 5 of them make up the scene
+TILE = scene.SETTINGS["tile"]  # pixels along the side of a tile; whole tiles make up the scene, which is square
 GAIN = 0.02  # an altered scene is brighter or darker by up to this share
 NOISE = 0.002  # standard deviation, as a share of the number itself
 
 
 @dataclasses.dataclass(frozen=True)
 class AlteredScene:
-    """cube: uint16, shape (145, 145, bands); the others have shape (145, 145).
+    """cube: uint16, shape (rows, columns, bands); the others have shape (rows, columns), which is scene.SHAPE.
 
     truth: uint8, the classes. labels: uint8, the classes to train on. test: bool, where a map is scored.
     """
@@ -45,13 +45,14 @@ def mirror(split, seed, part):
 
 
 def shuffle_tiles(split, seed, part):
-    """The scene cut into 25 tiles that are moved and mirrored, classes renumbered, gain and noise added.
+    """The scene cut into tiles that are moved and mirrored, classes renumbered, gain and noise added.
 
     Test pixels move with the tiles, and so do training pixels of the disjoint split: drawn again, they would make
     another split, easier or harder by ten points. On the random split a tenth of each class is drawn again to train on.
     """
     rng = np.random.default_rng([seed, 4])
-    places = [(row, column) for row in range(0, 145, TILE) for column in range(0, 145, TILE)]
+    rows, columns = scene.SHAPE
+    places = [(row, column) for row in range(0, rows, TILE) for column in range(0, columns, TILE)]
     sources, directions = rng.permutation(len(places)), rng.choice([-1, 1], (len(places), 2))
 
     def move(image):
@@ -80,7 +81,7 @@ def shuffle_labels(seed, part):
 
 def _alter(whole, move, rng):
     """The scene with its pixels moved, its classes renumbered, a little more or less light, and other sensor noise."""
-    new = np.concatenate([[0], rng.permutation(np.arange(1, 17))]).astype(np.uint8)
+    new = np.concatenate([[0], rng.permutation(np.arange(1, len(scene.CLASSES)))]).astype(np.uint8)
     cube = move(whole.cube)
     gain = 1 + rng.uniform(-GAIN, GAIN) + NOISE * rng.standard_normal(cube.shape)
     cube = np.clip(np.round(cube * gain), 0, 65535).astype(np.uint16)

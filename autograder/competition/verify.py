@@ -25,7 +25,7 @@ import secrets
 
 import numpy as np
 
-from autograder.competition import alterations
+from autograder.competition import alterations, bounds
 from autograder.competition.literals import find_large_literals
 from autograder.examination import sandbox
 from autograder.examination.checks import explain
@@ -39,23 +39,14 @@ from autograder.labs import source
 from course import data
 from course.competition import scene, score
 from course.errors import Problem
+from course.home import DATASETS
 
-# How far an accuracy may lie below that of the entry, in points of 100. The comment on each bound begins with the worst
-# that five honest solutions of different kinds did, with 12 to 20 seeds each, on the public and on the private part
-# (raw spectra on the public part only).
-TOLERANCE = {  # on the same split, run again with another seed, or mirrored
-    "random": 2.0,  # -1.3; the deviation is 0.7 at most, and the best of many seeds may have been handed in
-    "disjoint": 6.0,  # -2.6; the deviation is 1.3 at most, and that of a single small network 2.3
-}
-CUT = {  # on the scene in tiles, whose fields are cut
-    "random": 10.0,  # -7.1, by networks on single pixels: -5.3 on average, with a deviation of 0.9
-    "disjoint": 13.0,  # -8.8, by a blur on the private part: -4.2 on average, with a deviation of 2.3
-}
-CHANCE = 0.15  # kappa with shuffled training labels must be below it; honest solutions had at most 0.07, chance is 0
+BOUNDS = scene.SETTINGS["verification"]  # per split: see datasets/competition.toml, which says how they were measured
+TOLERANCE = {split: BOUNDS[split]["again"] for split in scene.SPLITS}
+CUT = {split: BOUNDS[split]["cut"] for split in scene.SPLITS}
+CHANCE = BOUNDS["chance"]
+SLOW = f"the entry used up its {bounds.ENTRY_SECONDS // 60} minutes before the last call of classify ended."
 MAX_SOURCE = 100_000  # characters of code in an entry's notebook
-CELL_SECONDS = 120  # per cell of the notebook
-NOTEBOOK_SECONDS = 300  # for all cells
-CLASSIFY_SECONDS = 360  # per call, on one core: as much work as the 3 minutes of the rules are on two
 
 
 @dataclasses.dataclass(frozen=True)
@@ -129,13 +120,14 @@ def _run_in_a_sandbox(cells, maps, part, seed):
     """(Verdict, the resources that were used and remarks) for the code of these cells."""
     try:
         with Kernel(masked=mask_truth()) as kernel:
-            run = Examination(kernel, CELL_SECONDS, NOTEBOOK_SECONDS)
+            start = kernel.now()
+            run = Examination(kernel, bounds.CELL_SECONDS, bounds.ENTRY_SECONDS)
             for cell in cells:
                 run.run_cell(cell)
             if run.kernel is None:
                 verdict = _refuse("the notebook's own cells end its kernel, again and again.")
             else:
-                verdict = verify(_make_classify(kernel), maps, seed, part)
+                verdict = verify(_make_classify(kernel, start), maps, seed, part)
     except KernelLost as lost:
         raise Problem(f"the entry could not be run ({lost}): see `course doctor`, then verify it again.") from lost
     used = {"cpu_seconds": kernel.room.cpu_seconds, "peak_memory": kernel.room.peak_memory}
@@ -146,27 +138,35 @@ def mask_truth():
     """Path -> content of the files that an entry's sandbox has instead of the real ones; None: the path is empty.
 
     The truth is a map with the training pixels of the disjoint split only: with fewer the lab's own cells would fail,
-    with more the entry would learn the classes of test pixels. The registry has that map's checksum. The cache, which
-    may contain the whole flight line with its truth, is empty.
+    with more the entry would learn the classes of test pixels. The registry has that map's checksum, and the settings
+    are those of this competition, wherever their file is. The cache, which may contain the whole flight line with its
+    truth, is empty.
     """
     file = io.BytesIO()
     np.save(file, scene.split("disjoint").labels(scene.load()[1]))
-    entry = data.registry()["indian-pines"]
+    entry = data.registry()[scene.SETTINGS["scene"]]
     truth = entry["files"][1]
-    path = data.find_in_package(entry["package"], truth["path"]).resolve()
+    path = data.find_in_package(entry["package"], truth["path"]) if "package" in entry else DATASETS / truth["path"]
     checksum = hashlib.sha256(file.getvalue()).hexdigest()
     registry = data.REGISTRY.read_text(encoding="utf-8").replace(truth["sha256"], checksum).encode()
-    return {str(path): file.getvalue(), str(data.REGISTRY): registry, str(data.cache()): None}
+    settings = {str(DATASETS / "competition.toml"): scene.SETTINGS_FILE.read_bytes()}
+    masked = {str(path.resolve()): file.getvalue(), str(data.REGISTRY): registry, str(data.cache()): None}
+    return masked | settings
 
 
-def _make_classify(kernel):
+def _make_classify(kernel, start):
     """The `classify` that the notebook in this kernel defines, as a function of arrays.
 
-    It raises Problem, one sentence, for every call that does not return a plain value.
+    It raises Problem, one sentence, for every call that does not return a plain value. start: the moment on the
+    kernel's clock from which the time of the whole entry counts.
     """
 
     def classify(cube, labels, seed):
-        link = Link(kernel, kernel.now() + CLASSIFY_SECONDS)
+        used = max(kernel.now() - start, kernel.room.cpu_seconds)
+        seconds = min(bounds.CALL_SECONDS, bounds.ENTRY_SECONDS - used)
+        if seconds <= 0:
+            raise Problem(SLOW)
+        link = Link(kernel, kernel.now() + seconds)
         try:
             with kernel.answering(link.deadline):
                 function = link.evaluate("name", "classify")
@@ -174,13 +174,14 @@ def _make_classify(kernel):
                     raise Problem("classify is not a function.")
                 result = function(cube, labels, seed)
         except StudentError as error:
-            raise Problem(explain(error)) from error
+            raise Problem(explain(error, withholds=False)) from error
         except NameError as error:
             raise Problem(
                 "the notebook defines no classify: its cell is missing, is a demonstration, or raised an error."
             ) from error
         except TimeUp as error:
-            raise Problem(f"classify did not finish within {CLASSIFY_SECONDS} seconds.") from error
+            within = f"classify did not finish within {bounds.CALL_SECONDS} seconds."
+            raise Problem(within if seconds == bounds.CALL_SECONDS else SLOW) from error
         except KernelLost as error:
             raise Problem(f"classify ended the notebook's kernel: {error}.") from error
         except NotPlain as error:

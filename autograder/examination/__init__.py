@@ -2,11 +2,11 @@
 
 The path of one hand-in, outermost module first; each module calls the next:
 
-    pool            many hand-ins at once, here or on a cluster
+    pool            many hand-ins at once, here or on a cluster      (cluster: its connection)
     examiner        one hand-in in a separate process, forked from one that has everything imported
     examine         the cells of one notebook, in order: the student's in the kernel, the checks here
     checks          one check cell; a failed one gives a hint
-    standins        the student's objects, as a check sees them   (relay: a communicator that counts messages)
+    standins        the student's objects, as a check sees them   (replay, engines: where ranks of a check run)
     kernel          one kernel: run a cell, query a value, stop      (outputs: what a cell leaves behind)
     sandbox         the room that a kernel runs in                   (bubblewrap, control_groups, clock: its walls,
                                                                       limits and time)

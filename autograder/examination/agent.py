@@ -1,31 +1,36 @@
 """The agent inside the student's kernel: answers the grader's questions about the student's names.
 
-`kernel.py` puts this text, and before it that of `values.py`, into a module of the kernel before the first cell runs;
-so it must not import anything else from `autograder`. During a check the kernel's main thread is in `serve` and
-answers what the grader asks for (names, calls) over a socket that only the agent uses and that the student's
-transformers and history do not reach. Functions that a check passes in are called back over the same socket, and
-may put questions in turn. No part of a check is ever here, and nothing here is trusted: answers are only values.
+`kernel.py` puts this text, and before it those of `values.py` and `noted.py`, into modules of the kernel before the
+first cell runs; so it must not import anything else from `autograder`. During a check the kernel's main thread is in
+`serve` and answers what the grader asks for (names, calls) over a socket that only the agent uses and that the
+student's transformers and history do not reach. Functions that a check passes in are called back over the same socket,
+and may put questions in turn. Simulated ranks run here, and what they call is noted (`run_ranks`). No part of a check
+is ever here, and nothing here is trusted: answers are only values.
 """
 
-import builtins
 import contextlib
-import contextvars
 import importlib
 import itertools
+import json
 import linecache
 import operator
+import signal
 import sys
 import threading
+import traceback
 
+import cloudpickle
 import greenlet
 import zmq
 from IPython import get_ipython
 from IPython.utils.capture import capture_output
 
+from autograder.examination.noted import NotedComm, Notes, errors, faults, simulated, spmd
 from autograder.examination.values import dumps, loads
 
 MAX_MESSAGE = 4000  # characters of an error's text
 
+left_behind = []  # green threads of ranks that did not end; collected as garbage, they would run again
 objects = {}  # key -> one of the student's objects that is not plain
 call_numbers = itertools.count()  # of call backs
 line = zmq.Context().socket(zmq.PAIR)  # in a separate context: student code may destroy the shared one
@@ -103,88 +108,78 @@ class Callback:
         raise TypeError(f"{self.__name__} belongs to the check and cannot be sent to an engine")
 
 
-def run_ranks(function, args, kwargs, exchange_calls):
-    """Run `function` on ranks whose communicator is in the grader; each is a green thread that waits in its own call.
+def run_ranks(function, args, kwargs, is_apart, network, injected, seconds):
+    """Run `function` on simulated ranks, and note every call of their communicators.
 
-    exchange_calls: takes a list of the ranks' calls and returns the next ranks to go on, each with the reply to its
-    last call.
+    args: one tuple per rank. is_apart: whether each rank gets what an engine would get. network: the fields of a
+    Simulated. injected: [class, fields] of each fault. seconds: of processor time, after which the run is stopped.
+    Returns whether it was stopped, and per rank [calls, ending, value, place]. calls: as JSON, [what, *operands] of
+    each. ending: "returned" with the value, "raised" with the error, or what the rank was doing at the end, and where.
     """
-    own = importlib.import_module("course.spmd").copy_for_rank
-    threads = [
-        greenlet.greenlet(
-            lambda *_, rank=rank, mine=mine: run_rank(function, RelayedComm(rank, len(args)), own(mine), own(kwargs))
-        )
-        for rank, mine in enumerate(args)
-    ]
-    for thread in threads:
-        thread.gr_context = contextvars.copy_context()  # printing and NumPy's settings depend on it
-    calls = []
-    while replies := exchange_calls(calls):
-        calls = [threads[rank].switch(*reply) for rank, *reply in replies]
+    notes = [Notes() for _ in args]
+
+    def run_rank(comm, its_function, *its_args, **its_kwargs):
+        its_notes = notes[comm.rank]
+        try:
+            its_notes.end("returned", its_function(NotedComm(comm, its_notes), *its_args, **its_kwargs))
+        except BaseException as error:
+            its_notes.end("raised", describe(error))
+
+    if is_apart:
+        calls = [cloudpickle.loads(pickle((function, each, kwargs), function)) for each in args]
+    else:
+        calls = [(function, spmd.copy_for_rank(each), spmd.copy_for_rank(kwargs)) for each in args]
+    its_args, its_kwargs = [(each[0], *each[1]) for each in calls], [each[2] for each in calls]
+    its_faults = [getattr(faults, kind)(**fields) for kind, fields in injected]
+    simulation = simulated.Simulation(simulated.Simulated(**network), run_rank, its_args, its_kwargs, its_faults)
+    simulation.hub = greenlet.getcurrent()
+    with limit_processor_time(seconds, simulation.preempt):
+        simulation.serve()
+    left_behind.extend(rank.thread for rank in simulation.ranks if not rank.thread.dead)
+    for rank, its_notes in zip(simulation.ranks, notes, strict=True):
+        if not its_notes.ending:
+            its_notes.end(rank.describe().doing, None, locate(list_frames(rank.thread.gr_frame)))
+    return simulation.stop is not None, [[json.dumps(each.calls), *each.ending] for each in notes]
 
 
-def run_rank(function, comm, args, kwargs):
-    """Run one rank to its end; returns the last of its calls, which says how it ended."""
+def pickle(value, function):
+    """Return `value`, a function's call or the function itself, as an engine gets it; raises Problem if none can."""
     try:
-        function(comm, *args, **kwargs)
-        return ["returned"]
-    except BaseException as error:
-        return ["raised", describe(error)]
+        # Not imported apart: an engine imports what makes its functions by that module's name.
+        return importlib.import_module("course.functions").dumps(value)
+    except Exception as error:
+        name = getattr(function, "__name__", function)
+        raise errors.Problem(f"`{name}` or one of its arguments cannot be sent to an engine: {error}.") from None
 
 
-class RelayedComm:
-    """A communicator whose every call is carried out by the grader."""
+class Parcel:
+    """In the grader's kernel: a function of the student's, which is unpickled only on an engine."""
 
-    def __init__(self, rank, size):
-        self.rank, self.size = rank, size
+    def __init__(self, content, name):
+        self.content, self.__name__ = content, name
 
-    def __repr__(self):
-        return f"<rank {self.rank} of {self.size}>"
+    def __call__(self, *_, **__):
+        raise TypeError(f"{self.__name__} runs on engines only")
 
-    def _call(self, *call):
-        """Wait until the grader has the value of one call, and return it."""
-        kind, value = greenlet.getcurrent().parent.switch(list(call))
-        if kind is not None:
-            raise getattr(builtins, kind)(value)
-        return value
-
-    def send(self, buf, dest, tag=0):
-        self._call("send", buf, dest, tag)
-
-    def recv(self, buf, source, tag=0):
-        return fill(buf, self._call("recv", buf, source, tag))
-
-    def sendrecv(self, sendbuf, dest, sendtag=0, recvbuf=None, source=None, recvtag=0):
-        return fill(recvbuf, self._call("sendrecv", sendbuf, dest, sendtag, recvbuf, source, recvtag))
-
-    def isend(self, buf, dest, tag=0):
-        return RelayedRequest(self, self._call("isend", buf, dest, tag), None)
-
-    def irecv(self, buf, source, tag=0):
-        return RelayedRequest(self, self._call("irecv", buf, source, tag), buf)
-
-    def barrier(self):
-        self._call("barrier")
-
-    def compute(self, seconds=0.0, added=0):
-        self._call("compute", seconds, added)
+    def __reduce__(self):
+        return cloudpickle.loads, (self.content,)
 
 
-class RelayedRequest:
-    """A transfer that a RelayedComm has begun."""
+@contextlib.contextmanager
+def limit_processor_time(seconds, stop):
+    """Call `stop("time", frame)` once this process has spent `seconds` on a processor, except during an exchange."""
 
-    def __init__(self, comm, number, buf):
-        self.comm, self.number, self.buf = comm, number, buf
+    def look(_, frame):
+        if not lock.locked():
+            stop("time", frame)
 
-    def wait(self):
-        received = self.comm._call("wait", self.number)
-        return None if self.buf is None else fill(self.buf, received)
-
-
-def fill(buf, received):
-    """Put what was received into `buf`, an array or a tensor, and return it."""
-    (buf.detach() if hasattr(buf, "detach") else buf)[...] = received
-    return buf
+    before = signal.signal(signal.SIGVTALRM, look)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 0.1)  # repeated: it may come while no rank is running
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 def resolve(kind, key):
@@ -203,6 +198,8 @@ OPERATIONS = {
     "length": len,
     "list": list,
     "ranks": run_ranks,
+    "pickle": lambda function: (pickle(function, function), getattr(function, "__name__", None)),
+    "parcel": Parcel,
 }
 
 
@@ -225,19 +222,22 @@ def carry_out(message):
 def describe(error):
     """Describe an exception by plain values: its classes' names, its text, its place, and a failed run's report."""
     kinds = [kind.__name__[:200] for kind in type(error).__mro__[:20]]
-    parts = {"kinds": kinds, "message": str(error)[:MAX_MESSAGE], "place": locate(error)}
+    steps = [(frame.f_code, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    parts = {"kinds": kinds, "message": str(error)[:MAX_MESSAGE], "place": locate(reversed(steps))}
     failed = getattr(sys.modules.get("course.spmd"), "RunFailed", ())
     return parts | ({"report": error.report, "trace": error.trace} if isinstance(error, failed) else {})
 
 
-def locate(error):
-    """Return "line 4 of descend: `theta -= gamma * g`" for the deepest frame in a cell, "" if there is none."""
-    place, trace = "", error.__traceback__
-    while trace is not None:
-        code = trace.tb_frame.f_code
+def list_frames(frame):
+    """Yield (code, line) of a frame and of all around it, the innermost first."""
+    while frame is not None:
+        yield frame.f_code, frame.f_lineno
+        frame = frame.f_back
+
+
+def locate(steps):
+    """Return [line, function, text of the line] of the first of `steps` that is in a cell, None if there is none."""
+    for code, line in steps:
         if "ipykernel_" in code.co_filename or "ipython-input" in code.co_filename:
-            source = linecache.getline(code.co_filename, trace.tb_lineno).strip()
-            function = "the cell" if code.co_name == "<module>" else code.co_name
-            place = f"line {trace.tb_lineno} of {function}: `{source[:200]}`"
-        trace = trace.tb_next
-    return place
+            return [line, code.co_name, linecache.getline(code.co_filename, line).strip()]
+    return None

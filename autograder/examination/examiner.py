@@ -7,6 +7,7 @@ Examiner's process. Touches no class and no gradebook.
 Cells cross as JSON, which is decoded once in the Examiner's process and not again in the forked one.
 """
 
+import base64
 import contextlib
 import ctypes
 import importlib
@@ -19,7 +20,6 @@ import subprocess
 import sys
 import threading
 import time
-import weakref
 from dataclasses import dataclass, field
 
 import nbformat
@@ -37,13 +37,13 @@ CHECK_ENDED = f"the check could not finish with the values from your code: {chec
 PR_SET_PDEATHSIG = 1
 
 _of_thread = threading.local()  # .examiner: the Examiner of this thread
-_open = weakref.WeakSet()
+_open = set()  # every Examiner that has not been ended: also those of threads that have
 
 
-def examine_apart(notebook, unsafe, cell_seconds=examine.CELL_SECONDS):
+def examine_apart(notebook, unsafe, cell_seconds=examine.CELL_SECONDS, files=None):
     """Examine a tidy `notebook` in a separate process; the notebook is not changed.
 
-    unsafe: without a sandbox. cell_seconds: the time limit of one cell.
+    unsafe: without a sandbox. cell_seconds: the time limit of one cell. files: see `examine.examine`.
     Returns a record of plain values: cells (id -> outputs), remarks, unsafe, seconds, cpu_seconds, peak_memory (bytes).
     If the process dies or does not end, the record holds what it had reported until then. Raises Problem if no
     examination could be started.
@@ -56,10 +56,10 @@ def examine_apart(notebook, unsafe, cell_seconds=examine.CELL_SECONDS):
     ]
     while True:
         examiner = get_examiner()
-        report = examiner.examine(cells, unsafe, cell_seconds, started + SECONDS)
+        report = examiner.examine(cells, unsafe, cell_seconds, started + SECONDS, files)
         left = [cell for cell in cells if cell.id not in report.outputs]
         is_final = report.result or report.problem or not examiner.is_alive()  # it is ended when time is up
-        if is_final or not left or not source.is_check(left[0]):
+        if is_final or not left or not source.is_check(left[0]) or source.is_inside(left[0]):
             break
         # The student's values made this check end its process. All other checks can still be graded.
         left[0].source = f"raise AssertionError({CHECK_ENDED!r})"
@@ -119,10 +119,11 @@ class Examiner:
         """Whether the process runs."""
         return self.process.poll() is None
 
-    def examine(self, cells, unsafe, cell_seconds, end):
+    def examine(self, cells, unsafe, cell_seconds, end, files=None):
         """Return the ExaminationReport on one hand-in; the examination is broken off at `end`, by time.monotonic()."""
+        texts = {name: base64.b64encode(content).decode() for name, content in (files or {}).items()}
         with contextlib.suppress(BrokenPipeError):
-            self.process.stdin.write(json.dumps([cells, unsafe, cell_seconds]).encode() + b"\n")
+            self.process.stdin.write(json.dumps([cells, unsafe, cell_seconds, texts]).encode() + b"\n")
             self.process.stdin.flush()
         report = ExaminationReport()
         while not report.ending:
@@ -153,6 +154,7 @@ class Examiner:
         """End the process and whatever it has forked."""
         self.process.kill()
         self.process.wait()
+        _open.discard(self)
 
 
 def main():
@@ -161,20 +163,21 @@ def main():
     out = os.dup(1)
     os.dup2(2, 1)  # other prints do not disturb the reports
     for line in sys.stdin.buffer:
-        cells, unsafe, cell_seconds = json.loads(line)
+        cells, unsafe, cell_seconds, texts = json.loads(line)
         notebook = nbformat.from_dict({"cells": cells})
         if examine.uses_torch(notebook):
             importlib.import_module("torch")  # once, and for all that are forked later
         child = os.fork()
         if child == 0:
             with contextlib.suppress(BaseException):
-                examine_and_report(notebook, unsafe, cell_seconds, out)
+                files = {name: base64.b64decode(text) for name, text in texts.items()}
+                examine_and_report(notebook, unsafe, cell_seconds, out, files)
             os._exit(0)
         _, status = os.waitpid(child, 0)
         write_line(out, "ending", f"its process exited with status {os.waitstatus_to_exitcode(status)}")
 
 
-def examine_and_report(notebook, unsafe, cell_seconds, out):
+def examine_and_report(notebook, unsafe, cell_seconds, out, files):
     """Examine a hand-in in this process, and report each cell as soon as it has run."""
     end_with_parent()
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -187,7 +190,7 @@ def examine_and_report(notebook, unsafe, cell_seconds, out):
 
     try:
         signal.setitimer(signal.ITIMER_VIRTUAL, cell_seconds + EXTRA_SECONDS)
-        result = examine.examine(notebook, cell_seconds, unsafe, on_cell)
+        result = examine.examine(notebook, cell_seconds, unsafe, on_cell, files)
         write_line(out, "result", result)
     except Exception as error:  # in the grader itself
         write_line(out, "problem", f"{type(error).__name__}: {error}")

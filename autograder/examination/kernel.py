@@ -2,10 +2,11 @@
 
 Whatever the code inside does (hang, crash, print without end, ignore signals), every call here returns in time or
 raises `TimeUp` or `KernelLost`. Time is that of `Kernel.now`, which stands still while the kernel's processes are ready
-to run and other work keeps the machine busy. Needs jupyter_client, a room of `sandbox.py` and the texts of `values.py`
-and `agent.py`, which it puts into the kernel; knows nothing of checks or points.
+to run and other work keeps the machine busy. Needs jupyter_client, a room of `sandbox.py` and the texts of `values.py`,
+`noted.py` and `agent.py`, which it puts into the kernel; knows nothing of checks or points.
 """
 
+import base64
 import contextlib
 import queue
 import secrets
@@ -21,8 +22,10 @@ START_SECONDS = 60
 GRACE_SECONDS = 3  # after SIGINT, and for the rest of a request that has ended
 SOON_SECONDS = 0.3  # before SIGINT, for code that is just about to end
 
+CHANNELS = ("shell", "iopub")
 HERE = Path(__file__).parent
-PACKAGES = ("autograder", "autograder.examination")  # empty in the student's kernel, around the two modules put there
+PACKAGES = ("autograder", "autograder.examination")  # empty in the student's kernel, around the modules put there
+TEXTS = ("values", "noted", "agent")  # these modules, in this order
 INSTALL = """
 def _install():
     import sys, types
@@ -35,6 +38,17 @@ def _install():
 _install()
 del _install
 """
+APPEND = """
+def _append():
+    import base64, pathlib
+    path = pathlib.Path({name!r})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as file:
+        file.write(base64.b64decode({text!r}))
+_append()
+del _append
+"""
+AT_ONCE = 8 * 2**20  # bytes of a file in one request
 
 
 class TimeUp(Exception):
@@ -45,15 +59,26 @@ class KernelLost(Exception):
     """The kernel exited, or had to be killed, and with it everything that the notebook had defined."""
 
 
+class Client(BlockingKernelClient):
+    """A client that connects to `addresses` (channel -> address), which student code cannot lead elsewhere."""
+
+    def _make_url(self, channel):
+        return self.addresses[channel]
+
+
 class Kernel:
     """A kernel in a room of `sandbox.py`; a context manager that leaves no process behind.
 
-    unsafe: without a sandbox. settings, masked: as for `sandbox.make_room`.
+    unsafe: without a sandbox. settings, masked: as for `sandbox.make_room`. files: path -> content (bytes) of the files
+    that it finds in its folder; the paths are relative to that folder and do not lead out of it.
     """
 
-    def __init__(self, unsafe=False, settings=None, masked=None):
-        self.room, self.client = sandbox.make_room(unsafe, settings, masked), None
+    def __init__(self, unsafe=False, settings=None, masked=None, files=None):
+        self.settings, self.files = (unsafe, settings, masked), files or {}
+        self.room, self.client, self.second = sandbox.make_room(*self.settings), None, None
         self.session = None  # (id, deadline) of the request in which the agent answers questions, while it does
+        self.cells = []  # the sources of the cells that it was given to run
+        self.has_seen_hidden_tests = False  # so that what it says may contain their inputs
 
     def __enter__(self):
         self.start()
@@ -68,30 +93,43 @@ class Kernel:
 
     def start(self):
         """Start the kernel and put the agent into it; raises KernelLost."""
+        self.cells, self.has_seen_hidden_tests = [], False
         key = secrets.token_hex(32)
         try:
-            connection = self.room.start(key)
+            self.room.start(key)
+            self.connect(key)
         except OSError as error:
+            self.stop()
             raise KernelLost(str(error)) from error
-        self.connect(connection)
         try:
             self.wait_for_iopub()
             texts = [(name, "") for name in PACKAGES]
-            texts += [(f"{PACKAGES[-1]}.{name}", (HERE / f"{name}.py").read_text()) for name in ("values", "agent")]
+            texts += [(f"{PACKAGES[-1]}.{name}", (HERE / f"{name}.py").read_text()) for name in TEXTS]
             self.execute(INSTALL.format(texts=repr(texts)), self.now() + START_SECONDS, store_history=False)
-            self.line.connect(f"ipc://{connection['ip']}-agent")
-        except (TimeUp, KernelLost) as error:
+            self.line.connect(self.room.open_socket("agent"))
+            self.write_files()
+        except (TimeUp, KernelLost, OSError) as error:
             self.stop()
             raise KernelLost("the kernel did not start") from error
 
-    def connect(self, connection):
+    def write_files(self):
+        """Write the files into the kernel's folder."""
+        for name, content in self.files.items():
+            for start in range(0, len(content) or 1, AT_ONCE):
+                text = base64.b64encode(content[start : start + AT_ONCE])
+                request = APPEND.format(name=name, text=text)
+                self.execute(request, self.now() + START_SECONDS, store_history=False)
+
+    def connect(self, key):
         """Connect to the kernel's channels, and open a socket for the agent."""
         self.context = zmq.Context()
         self.context.setsockopt(zmq.MAXMSGSIZE, 3 * values.MAX_BYTES)
-        self.client = BlockingKernelClient(context=self.context)
-        self.client.load_connection_info(connection)
+        self.client = Client(context=self.context)
+        self.client.addresses = {name: self.room.open_socket(sandbox.PORTS.index(name) + 1) for name in CHANNELS}
+        self.client.load_connection_info(sandbox.make_connection_info(self.room.place, key))
         self.client.start_channels(stdin=False, hb=False, control=False)
         self.line = self.context.socket(zmq.PAIR)  # to the agent
+        self.line.sndtimeo = 500  # milliseconds; after a signal pyzmq waits anew, and `standins` has one per second
         self.number = 0  # of the last question
         self.poller = zmq.Poller()
         for socket in (self.line, self.client.iopub_channel.socket, self.client.shell_channel.socket):
@@ -107,13 +145,28 @@ class Kernel:
                 raise TimeUp
             self.client.kernel_info()
 
+    def get_second(self):
+        """Return another kernel of this kind, for the grader alone, which ends with this one; raises KernelLost."""
+        if self.second is None:
+            self.second = Kernel(*self.settings)
+            self.second.start()
+        return self.second
+
+    def measure_usage(self):
+        """Return what the kernel, and its second one, have used: {"cpu_seconds", "peak_memory" in bytes}."""
+        rooms = [self.room, *([self.second.room] if self.second else [])]
+        return {name: sum(getattr(room, name) for room in rooms) for name in ("cpu_seconds", "peak_memory")}
+
     def stop(self):
         """End the kernel and every process below it, without waiting for their consent."""
+        if self.second is not None:
+            self.second.stop()
+            self.second = None
         self.room.kill()
         if self.client is not None:
-            self.client.stop_channels()
-            self.context.destroy(linger=0)
+            self.context.destroy(linger=0)  # with the client's sockets
             self.client = None
+        self.room.let_go()
 
     def run(self, source, seconds, cell_id=None):
         """Run a cell and return its outputs as notebook outputs, errors included.
@@ -122,8 +175,10 @@ class Kernel:
         the outputs so far as `.outputs`.
         """
         outputs = Outputs()
+        self.cells.append(source)
         try:
             self.execute(source, self.now() + seconds, outputs=outputs, cell_id=cell_id)
+            outputs.add_error_of_reply()
         except (TimeUp, KernelLost) as error:
             error.outputs = outputs.list
             raise
@@ -146,6 +201,11 @@ class Kernel:
             self.hang_up(GRACE_SECONDS)
         finally:
             self.session = None
+
+    def set_deadline(self, deadline):
+        """Move the deadline of the present check."""
+        if self.session is not None:
+            self.session = self.session[0], deadline
 
     def query(self, question, call_back):
         """Return the agent's answer (text) to `question` (text), "" if it gives none.
@@ -173,7 +233,7 @@ class Kernel:
 
         If texts of one check are still unread when the next check begins, the agent reads and drops them then.
         """
-        if self.line.poll(1000, zmq.POLLOUT):
+        with contextlib.suppress(zmq.Again):
             self.line.send(f"{self.number} {text}".encode(errors="replace"))
 
     def hang_up(self, seconds):
@@ -215,7 +275,10 @@ class Kernel:
                 is_idle = is_idle or says_idle(kind, content)
                 if outputs is not None:
                     outputs.add(kind, content)
-            has_reply = has_reply or kind == "execute_reply"
+            if kind == "execute_reply":
+                has_reply = True
+                if outputs is not None:
+                    outputs.reply = content
             if has_reply and is_idle:
                 return
 

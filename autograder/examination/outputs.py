@@ -14,6 +14,14 @@ class Outputs:
 
     def __init__(self):
         self.list, self.room = [], MAX_OUTPUT
+        self.reply = {}  # the kernel's reply to the request
+
+    def add_error_of_reply(self):
+        """Add the error that the kernel's reply tells of, if none was shown: student code can turn showing off."""
+        if self.reply.get("status") != "error" or any(output.output_type == "error" for output in self.list):
+            return
+        name, message = (str(self.reply.get(key, ""))[:MAX_ERROR] for key in ("ename", "evalue"))
+        self.list.append(make_error(name, message))
 
     def add(self, kind, content):
         """Add what one iopub message shows, while there is room; a message that no kernel sends is ignored."""

@@ -8,27 +8,33 @@ import contextlib
 import os
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
-from autograder.examination import examiner
+from autograder.examination import cluster, examiner
 from autograder.examination.control_groups import ControlGroup
 from autograder.examination.examine import CELL_SECONDS
 from autograder.examination.examiner import examine_apart
 from course.errors import Problem
 
+ATTEMPTS = 3  # for a hand-in whose engine ends
 
-def records(notebooks, unsafe, workers=None, profile=None, cell_seconds=CELL_SECONDS):
+
+def records(notebooks, unsafe, workers=None, profile=None, cell_seconds=CELL_SECONDS, files=None):
     """Yield (key, record) for each of `notebooks`, a dict from key to tidy notebook, as soon as it is examined.
 
     In place of a record there is a Problem if the hand-in could not be examined. workers: the number of hand-ins to
     examine in parallel on this machine (default: number of cores). profile: that of a running ipyparallel cluster, on
-    whose engines they are examined instead. cell_seconds: the time limit of one cell.
+    whose engines they are examined instead. cell_seconds: the time limit of one cell. files: key -> name -> Path of the
+    files beside the notebook, for notebooks that have any.
     """
+    files = files or {}
     if profile is not None:
-        yield from records_from_cluster(notebooks, unsafe, profile, cell_seconds)
+        yield from records_from_cluster(notebooks, unsafe, profile, cell_seconds, files)
         return
     threads = ThreadPoolExecutor(workers or len(os.sched_getaffinity(0)))
-    futures = {
-        threads.submit(examine_apart, notebook, unsafe, cell_seconds): key for key, notebook in notebooks.items()
-    }
+
+    def examine(key):
+        return examine_apart(notebooks[key], unsafe, cell_seconds, read_files(files.get(key, {})))
+
+    futures = {threads.submit(examine, key): key for key in notebooks}
     try:
         yield from as_they_come(futures)
     finally:
@@ -38,30 +44,45 @@ def records(notebooks, unsafe, workers=None, profile=None, cell_seconds=CELL_SEC
         ControlGroup.remove_abandoned()
 
 
-def records_from_cluster(notebooks, unsafe, profile, cell_seconds):
-    """Yield as `records` does, from the engines of the cluster that runs under this profile."""
-    import ipyparallel
+def read_files(paths):
+    """Return name -> content of the files at these paths (name -> Path); a file that has gone is left out."""
+    return {name: path.read_bytes() for name, path in paths.items() if path.is_file()}
 
-    try:
-        client = ipyparallel.Client(profile=profile, timeout=30)
-    except (OSError, ipyparallel.error.TimeoutError) as error:
-        raise Problem(
-            f"no cluster runs under the profile {profile} ({error}): start one, for example with `ipcluster start "
-            f"--profile={profile} --n=8`, then run the same command again."
-        ) from error
-    with client:
-        client.wait_for_engines(1, timeout=60)
-        view = client.load_balanced_view(retries=2)  # an engine may die
-        futures = {
-            view.apply_async(examine_apart, notebook, unsafe, cell_seconds): key for key, notebook in notebooks.items()
-        }
+
+def records_from_cluster(notebooks, unsafe, profile, cell_seconds, files):
+    """Yield as `records` does, from the engines of the cluster that runs under this profile."""
+    with cluster.connect(profile, "Then run the same command again.") as client:
+        view = client.load_balanced_view()  # without its retries: a call that raises on every engine would never end
+
+        def examine(key):
+            return view.apply_async(examine_apart, notebooks[key], unsafe, cell_seconds, read_files(files.get(key, {})))
+
+        futures, attempts = {examine(key): key for key in notebooks}, dict.fromkeys(notebooks, 1)
         try:
-            yield from as_they_come(futures)
+            while futures:
+                done, _ = wait(futures, cluster.SECONDS_TO_ANSWER, FIRST_COMPLETED)
+                if not done:
+                    cluster.check(client, profile)
+                for future in done:
+                    key = futures.pop(future)
+                    error = future.exception()
+                    if error is not None and error.ename == "EngineError" and attempts[key] < ATTEMPTS:
+                        attempts[key] += 1
+                        futures[examine(key)] = key
+                    else:
+                        yield key, future.result() if error is None else Problem(describe_failure(error))
         finally:
             for future in futures:
                 if not future.done():
                     with contextlib.suppress(Exception):  # a cluster that is gone has nothing to abort
                         future.abort()
+
+
+def describe_failure(error):
+    """What a RemoteError means for the hand-in: the text of what was raised on the engine, or that the engine ended."""
+    if error.ename == "EngineError":
+        return f"it could not be examined: {ATTEMPTS} engines that tried it ended."
+    return error.evalue if error.ename == "Problem" else f"{error.ename}: {error.evalue}"
 
 
 def as_they_come(futures):

@@ -12,6 +12,7 @@ import json
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -92,12 +93,16 @@ def make_connection_info(place, key):
 class Room:
     """What a kernel runs in.
 
+    Student code can end the kernel's process and put links in place of its sockets. So both are held by descriptors
+    that are opened before any student code runs, and are never looked for again by a number or a path.
+
     clock: the room's own Clock. cpu_seconds, peak_memory (bytes): what all its processes have used, over all starts.
     """
 
     def __init__(self, settings=None):
         self.settings = settings or {}  # variables for the kernel's environment
-        self.process, self.kernel = None, None
+        self.process, self.kernel, self.place = None, None, ""
+        self.descriptors = []  # of the kernel's process, then of its sockets
         self.clock = Clock()
         self.cpu_seconds = self.peak_memory = 0
 
@@ -107,24 +112,41 @@ class Room:
 
     def interrupt(self):
         """Send SIGINT to the kernel; raises ProcessLookupError if it has exited."""
-        os.kill(self.kernel, signal.SIGINT)
+        signal.pidfd_send_signal(self.descriptors[0], signal.SIGINT)
 
     def explain_end(self):
         """Return what a kernel that has exited died of."""
         return "the kernel exited"
 
     def wait_for_sockets(self, find_place):
-        """Wait until the kernel's sockets are at the place that `find_place` returns, and return that place.
+        """Wait until the kernel's sockets are at the place that `find_place` returns, and hold on to the kernel.
 
         Raises OSError if they do not appear.
         """
-        end = time.monotonic() + START_SECONDS * PATIENCE
-        while not all(Path(f"{find_place()}-{number}").exists() for number in range(1, 1 + len(PORTS))):
+        self.place, end = "", time.monotonic() + START_SECONDS * PATIENCE
+        while not self.place or not all(Path(f"{self.place}-{number}").exists() for number in range(1, 1 + len(PORTS))):
             if not self.is_alive() or time.monotonic() > end:
                 self.kill()
                 raise OSError("the kernel did not start")
-            time.sleep(0.01)
-        return find_place()
+            time.sleep(0.02)
+            self.place = find_place()
+        self.descriptors.append(os.pidfd_open(self.kernel))
+
+    def open_socket(self, name):
+        """Return an address of the socket at the room's place with this name, which stays that of the same socket.
+
+        To be called before student code runs. Raises OSError if there is no such socket.
+        """
+        descriptor = os.open(f"{self.place}-{name}", os.O_PATH | os.O_NOFOLLOW)
+        self.descriptors.append(descriptor)
+        if not stat.S_ISSOCK(os.fstat(descriptor).st_mode):
+            raise OSError("the kernel's socket is not a socket")
+        return f"ipc:///proc/self/fd/{descriptor}"
+
+    def let_go(self):
+        """Close the descriptors of a kernel that has ended and to which nobody is connected any more."""
+        while self.descriptors:
+            os.close(self.descriptors.pop())
 
 
 class Sandbox(Room):
@@ -137,10 +159,7 @@ class Sandbox(Room):
         self.masked = masked or {}
 
     def start(self, key):
-        """Start a kernel whose messages are signed with `key`; returns the connection info for its client.
-
-        Raises OSError if the kernel does not start.
-        """
+        """Start a kernel whose messages are signed with `key`; raises OSError if it does not start."""
         self.reason, self.is_over, self.kernel = "", threading.Event(), None
         self.group = ControlGroup(f"{os.getpid()}-{next(self.numbers)}", MEMORY, bubblewrap.PROCESSES)
         file = f"{bubblewrap.RUN}/connection.json"
@@ -162,23 +181,25 @@ class Sandbox(Room):
         self.group.add(self.process.pid)
         with self.process.stdin as stdin:
             stdin.write(b"\n")
+        self.line_of_descent = [self.process.pid]
         self.clock.resume()
         self.watcher = threading.Thread(target=self.watch, daemon=True)
         self.watcher.start()
-        place = self.wait_for_sockets(lambda: f"/proc/{self.find_kernel()}/root{bubblewrap.RUN}/s")
-        return make_connection_info(place, key)
+        self.wait_for_sockets(self.find_place)
 
-    def find_kernel(self):
-        """Return the kernel's pid, None before it runs.
+    def find_place(self):
+        """Return the place of the kernel's sockets as seen from outside, "" before the kernel runs.
 
-        The kernel stands below the processes that bubblewrap makes, and has children itself.
+        The kernel stands below the processes that bubblewrap makes, and has children itself. Each bubblewrap stays as
+        the parent of its first process, so those that were found once are not looked for again: to list children means
+        to read the state of every process of the machine.
         """
+        depth = 4 if os.geteuid() == 0 else 2
         with contextlib.suppress(psutil.Error, IndexError):
-            process = psutil.Process(self.process.pid)
-            for _ in range(4 if os.geteuid() == 0 else 2):  # each bubblewrap stays as the parent of its first process
-                process = process.children()[0]
-            self.kernel = process.pid
-        return self.kernel
+            while len(self.line_of_descent) <= depth:
+                self.line_of_descent.append(psutil.Process(self.line_of_descent[-1]).children()[0].pid)
+            self.kernel = self.line_of_descent[-1]
+        return f"/proc/{self.kernel}/root{bubblewrap.RUN}/s" if self.kernel else ""
 
     def explain_end(self):
         """Return what the kernel died of: too much memory, or what every room says."""
@@ -234,17 +255,18 @@ class Unprotected(Room):
         home.mkdir()
         file = Path(self.folder.name, "connection.json")
         file.write_text(json.dumps(make_connection_info(place, key)))
+        with_this_process = {"JPY_PARENT_PID": str(os.getpid())}  # the kernel ends, says ipykernel
         self.process = subprocess.Popen(
             [sys.executable, *LAUNCH, str(file)],
             cwd=home,
-            env=bubblewrap.ONE_THREAD | self.settings | os.environ,
+            env=bubblewrap.ONE_THREAD | self.settings | os.environ | with_this_process,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
         self.kernel = self.process.pid
-        return make_connection_info(self.wait_for_sockets(lambda: place), key)
+        self.wait_for_sockets(lambda: place)
 
     def interrupt(self):
         """Interrupt as a Sandbox does, and note what runs below the kernel while the kernel is still there."""

@@ -13,13 +13,19 @@ import greenlet
 
 from autograder.examination import values
 from autograder.examination.student_errors import StudentError, make_student_error
+from course.comm import Delay, Die, Drop, Reorder, Simulated, Slow
 
 MAX_CALLS = 5000  # of the check's functions, under way at once: one per simulated rank
+NETWORK = (Simulated, Delay, Die, Drop, Reorder, Slow)
 TICK = 1  # seconds between two looks at the time that a check takes on its own
 
 
 class Endless(Exception):
     """The check's own code did not finish in time."""
+
+
+class Undefined(NameError):
+    """The notebook defines no such name."""
 
 
 class Link:
@@ -57,6 +63,15 @@ class Link:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, handler)
 
+    @contextlib.contextmanager
+    def asking(self):
+        """Hold off the time limit of the check's own code, for a question."""
+        before, self.is_checking = self.is_checking, False
+        try:
+            yield
+        finally:
+            self.is_checking = before
+
     def evaluate(self, operation, *operands):
         """Return the value of one of the agent's OPERATIONS; raises StudentError for what the student's code raised."""
         question = values.dumps({"do": operation, "with": operands}, self.make_handle)
@@ -64,11 +79,8 @@ class Link:
         if here in self.calls.values():  # the kernel waits for this call to return, and accepts the question instead
             text = here.parent.switch(question)
         else:
-            self.is_checking = False
-            try:
+            with self.asking():
                 text = self.kernel.query(question, self.call_back)
-            finally:
-                self.is_checking = True
             if self.raised is not None:  # an error of the check's own function, passed through the student's code
                 error, self.raised = self.raised, None
                 raise error
@@ -76,17 +88,24 @@ class Link:
         if not isinstance(reply, dict):
             raise values.NotPlain("the reply has an unknown form")
         if "missing" in reply:
-            raise NameError(f"name {operands[0]!r} is not defined", name=operands[0])
+            raise Undefined(f"name {operands[0]!r} is not defined", name=operands[0])
         if "error" in reply:
-            raise make_student_error(reply["error"])
+            raise make_student_error(reply["error"], self.kernel.cells)
         if "value" not in reply:
             raise values.NotPlain("the notebook's kernel gave no answer")
         return reply["value"]
 
     def make_handle(self, value):
-        """Return (kind, key) for what is not plain: a stand-in goes back as its object, a function as a call back."""
+        """Return (kind, key) for what is not plain.
+
+        A stand-in goes back as its object, a network or a fault as an equal one made there, a function as a call back.
+        """
         if isinstance(value, StandIn):
-            return object.__getattribute__(value, "_handle")
+            return value._handle
+        if isinstance(value, NETWORK):
+            module = self.evaluate("module", "course.comm")
+            kind = self.evaluate("attribute", module, type(value).__name__)
+            return self.make_handle(self.evaluate("call", kind, (), vars(value)))
         if callable(value):
             self.callbacks[str(id(value))] = value
             return "callback", f"{id(value)}:{getattr(value, '__name__', 'function')}"
@@ -140,7 +159,6 @@ class StandIn:
     def __init__(self, link, kind, key):
         object.__setattr__(self, "_link", link)
         object.__setattr__(self, "_handle", (kind, key))
-        object.__setattr__(self, "_twin", None)
 
     def __call__(self, *args, **kwargs):
         return self._link.evaluate("call", self, args, kwargs)
@@ -167,21 +185,3 @@ class StandIn:
 
     def __repr__(self):
         return f"<a {self._handle[0]}>"
-
-
-class Twin:
-    """One of the course's classes, whose objects are made both in the kernel and here."""
-
-    def __init__(self, there, here):
-        self.there, self.here = there, here
-
-    def __call__(self, *args, **kwargs):
-        made = self.there(*args, **kwargs)
-        if isinstance(made, StandIn):
-            object.__setattr__(made, "_twin", self.here(*args, **kwargs))
-        return made
-
-
-def find_twin(value):
-    """Return the object that a Twin made here along with `value` in the kernel; None for any other value."""
-    return object.__getattribute__(value, "_twin") if isinstance(value, StandIn) else None

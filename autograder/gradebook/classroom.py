@@ -6,6 +6,8 @@ because its nbgrader_config.py calls `configure`. Writes only into the class's f
 
 import contextlib
 import functools
+import shutil
+from pathlib import Path
 
 from filelock import FileLock, Timeout
 from traitlets.config import PyFileConfigLoader
@@ -31,6 +33,7 @@ configure(c, Path(__file__).parent)
 
 # To set late penalties, another database or an exchange, see nbgrader's documentation and add lines below.
 # On a slow machine: c.Examine.cell_seconds = 60
+# A student's last try counts. Where the best one shall count: c.Tries.best = ["01-*"], or ["*"] for all labs
 '''
 
 
@@ -56,6 +59,7 @@ def configure(c, root):
         f"{nbgrader}.SaveAutoGrades",
         f"{nbgrader}.AssignLatePenalties",
         f"{nbgrader}.CheckCellMetadata",
+        f"{ours}.MakeInert",
     ]
     c.GenerateFeedback.exporter_class = "autograder.reports.feedback.PageExporter"
     c.GenerateFeedback.preprocessors = [
@@ -138,7 +142,14 @@ class Classroom(ClassFolder):
         return Gradebook(self.coursedir.db_url, self.coursedir.course_id)
 
     def release(self, lab):
-        """Bring source/, release/ and the gradebook to the lab's present version."""
+        """Bring source/, release/ and the gradebook to the lab's present version.
+
+        An assignment of the class's own is released as nbgrader releases it, unless it has been.
+        """
+        if lab in self.assignments():
+            if not self.is_released(lab):
+                build.release_step(self.root, lab, self.config, is_lab=False)
+            return
         solution = self.solution(lab)
         content = build.to_bytes(build.solved(lab))
         earlier = solution.read_bytes() if solution.exists() else None
@@ -158,7 +169,8 @@ class Classroom(ClassFolder):
         from nbgrader.api import MissingEntry
 
         with self.gradebook() as book, contextlib.suppress(MissingEntry):
-            return book.find_assignment(lab) is not None and self.student_version(lab).exists()
+            known = {notebook.name for notebook in book.find_assignment(lab).notebooks}
+            return all(each in known and self.student_version(lab, each).exists() for each in self.notebooks(lab))
         return False
 
     def is_graded(self, student, lab):
@@ -166,12 +178,30 @@ class Classroom(ClassFolder):
         from nbgrader.api import MissingEntry
 
         with self.gradebook() as book, contextlib.suppress(MissingEntry):
-            return self.feedback_page(student, lab).exists() and book.find_submission(lab, student) is not None
+            pages = self.graded_pages(student, lab)
+            return bool(pages) and all(map(Path.exists, pages)) and book.find_submission(lab, student) is not None
         return False
 
-    def read_record(self, student, lab):
+    def read_record(self, student, lab, notebook=None):
         """Return the record of a hand-in's examination; {} where there is none that can be used."""
-        return records.read(self.record(student, lab))
+        return records.read(self.record(student, lab, notebook))
+
+    def find_record(self, student, lab, version):
+        """Return the record of the examination `version` of any of the student's tries; {} where there is none."""
+        for record in (self.read_record(student, lab), records.read(self.record_of_try(student, lab, version))):
+            if record.get("version") == version:
+                return record
+        return {}
+
+    def keep_record(self, student, lab, record):
+        """Keep the record of a try by itself, because another one may count."""
+        records.write(self.record_of_try(student, lab, record["version"]), record | {"graded": ""})
+
+    def counts_best(self, lab):
+        """Whether a student's best try at the lab counts, and not the last one."""
+        from autograder.gradebook.counting import Tries
+
+        return Tries(config=self.config).is_best(lab)
 
     @functools.cached_property
     def cell_seconds(self):
@@ -180,20 +210,25 @@ class Classroom(ClassFolder):
 
         return Examine(config=self.config).cell_seconds
 
-    def autograde(self, student, lab, notebook, record):
-        """`nbgrader autograde` for one hand-in in submitted/: its tidy notebook, and the record of its examination.
+    def autograde(self, student, lab, examined):
+        """`nbgrader autograde` for one hand-in in submitted/.
 
-        Raises Problem with nbgrader's reason.
+        examined: name -> (tidy notebook, record of its examination), for each notebook. Raises Problem with nbgrader's
+        reason.
         """
         from autograder.gradebook.preprocessors import AutogradeExamined, Examined
 
-        self.convert(functools.partial(AutogradeExamined, examined=Examined(notebook, record)), student, lab)
+        examined = {name: Examined(*each) for name, each in examined.items()}
+        self.convert(functools.partial(AutogradeExamined, examined=examined), student, lab)
 
     def generate_feedback(self, student, lab):
         """`nbgrader generate_feedback` for one hand-in; raises Problem with nbgrader's reason."""
         from nbgrader.converters import GenerateFeedback
 
         self.convert(GenerateFeedback, student, lab)
+        kept = {*self.graded_pages(student, lab), self.feedback_page(student, lab).with_name("timestamp.txt")}
+        for path in set(self.feedback_page(student, lab).parent.iterdir()) - kept:  # copies of what was handed in
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def convert(self, step, student, lab):
         """Run one of nbgrader's converters for one hand-in."""
@@ -201,8 +236,20 @@ class Classroom(ClassFolder):
 
         converter.run(step, CourseDirectory(config=self.config, student_id=student, assignment_id=lab), self.config)
 
+    def read_due_date(self, student, lab):
+        """Return when the lab is due for the student (UTC, without a zone, as in the gradebook); None where it is not.
+
+        An extension is the student's from the first hand-in on.
+        """
+        from nbgrader.api import MissingEntry
+
+        with self.gradebook() as book:
+            with contextlib.suppress(MissingEntry):
+                return book.find_submission(lab, student).duedate
+            return book.find_assignment(lab).duedate
+
     def read_points(self, student, lab):
-        """Return (score, max_score, points that a person has still to give) from the gradebook."""
+        """Return (score, penalty, max_score, points that a person has still to give) from the gradebook."""
         with self.gradebook() as book:
             submission = book.find_submission(lab, student)
             by_hand = sum(
@@ -211,7 +258,7 @@ class Classroom(ClassFolder):
                 for grade in notebook.grades
                 if grade.needs_manual_grade and grade.manual_score is None
             )
-            return submission.score, submission.max_score, by_hand
+            return submission.score, submission.late_submission_penalty or 0.0, submission.max_score, by_hand
 
     def export(self):
         """Write grades.csv as `nbgrader export` does; returns its path."""

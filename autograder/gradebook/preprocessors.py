@@ -1,4 +1,4 @@
-"""The course's steps in `nbgrader autograde`: tidy a hand-in, and insert the outputs that its examination found.
+"""The course's steps in `nbgrader autograde`: tidy a hand-in, insert the outputs of its examination, make it inert.
 
 `course grade` tidies and examines a hand-in before, and hands both results on to `AutogradeExamined`. When nbgrader or
 formgrader runs by itself in the class's folder, the same preprocessors, which `classroom.configure` names, tidy and
@@ -9,14 +9,18 @@ for the next; nothing else is written here.
 from typing import NamedTuple
 
 import nbformat
+from nbgrader.api import Gradebook
 from nbgrader.converters import Autograde
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Any, Bool, Float
 
 from autograder.examination.examine import CELL_SECONDS
 from autograder.examination.examiner import examine_apart
+from autograder.gradebook import assignments
 from autograder.gradebook.folder import ClassFolder
 from autograder.intake import tidy
+from autograder.intake.folders import is_notebook, list_files
+from autograder.reports import inert
 
 
 class Examined(NamedTuple):
@@ -27,13 +31,17 @@ class Examined(NamedTuple):
 
 
 class AutogradeExamined(Autograde):
-    """nbgrader's autograde of one hand-in that has been examined; `examined` is a resource of the preprocessors."""
+    """nbgrader's autograde of one hand-in that has been examined.
+
+    examined: name -> Examined of each notebook, which is a resource of the preprocessors.
+    """
 
     examined = Any()
 
     def init_single_notebook_resources(self, notebook_filename):
-        """Add `examined` to the resources that nbconvert passes to each preprocessor."""
-        return super().init_single_notebook_resources(notebook_filename) | {"examined": self.examined}
+        """Add the notebook's Examined to the resources that nbconvert passes to each preprocessor."""
+        resources = super().init_single_notebook_resources(notebook_filename)
+        return resources | {"examined": self.examined[resources["nbgrader"]["notebook"]]}
 
 
 class Tidy(NbGraderPreprocessor):
@@ -43,8 +51,13 @@ class Tidy(NbGraderPreprocessor):
         """Replace `nb` by its tidy form."""
         if examined := resources.get("examined"):
             return examined.notebook, resources
-        lab = ClassFolder(self.config.CourseDirectory.root).read_lab(resources["nbgrader"]["assignment"])
-        return tidy.tidy(nb, lab)[0], resources
+        names, folder = resources["nbgrader"], ClassFolder(self.config.CourseDirectory.root)
+        if names["assignment"] in folder.assignments():
+            with Gradebook(names["db_url"]) as book:
+                form = assignments.read_form(folder, book, names["assignment"], names["notebook"])
+        else:
+            form = folder.read_lab(names["assignment"])
+        return tidy.tidy(nb, form)[0], resources
 
 
 class Examine(NbGraderPreprocessor):
@@ -56,10 +69,27 @@ class Examine(NbGraderPreprocessor):
     def preprocess(self, nb, resources):
         """Set the outputs of all cells, and add the examination's remarks to those of the notebook."""
         examined = resources.get("examined")
-        record = examined.record if examined else examine_apart(nb, self.unsafe, self.cell_seconds)
+        record = examined.record if examined else self.examine(nb, resources["nbgrader"])
         for cell in nb.cells:
             if cell.cell_type == "code":
                 cell.outputs = [nbformat.from_dict(output) for output in record["cells"].get(cell.id, [])]
                 cell.execution_count = None
         nb.metadata.setdefault("course", {}).setdefault("remarks", []).extend(record["remarks"])
         return nb, resources
+
+    def examine(self, nb, names):
+        """Examine the hand-in, with the files that nbgrader has put beside it. names: nbgrader's resources."""
+        folder = ClassFolder(self.config.CourseDirectory.root)
+        files = {}
+        if names["assignment"] in folder.assignments():
+            files = list_files(folder.autograded(names["student"], names["assignment"]).parent)
+        files = {name: path.read_bytes() for name, path in files.items() if not is_notebook(name)}
+        return examine_apart(nb, self.unsafe, self.cell_seconds, files)
+
+
+class MakeInert(NbGraderPreprocessor):
+    """Leaves of the graded notebook what a hand-in may show, since formgrader shows the notebook as it is written."""
+
+    def preprocess(self, nb, resources):
+        """Replace everything in `nb` by what may be shown of it."""
+        return inert.make_inert(nb), resources

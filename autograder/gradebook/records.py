@@ -1,7 +1,8 @@
 """Records of examinations, kept so that no hand-in is examined twice for the same grade.
 
-A record is JSON: what `examination.pool` found, `version`, what that grade stands for, and `graded`, whether it has
-reached the gradebook. Reads and writes the files that it is given, in the class's examined/.
+A record is JSON: what `examination.pool` found; `version`, what was examined; and `graded`, a digest of the grade that
+has reached the gradebook, "" before. A student's other tries at the lab have records of their own, named by `version`.
+Reads and writes the files that it is given, in the class's examined/.
 """
 
 import hashlib
@@ -25,14 +26,17 @@ def write(path, record):
     write_whole(path, json.dumps(record))
 
 
-def compute_version(paths, unsafe, cell_seconds):
-    """Return what a grade stands for, as a digest.
+def compute_version(notebook, unsafe, cell_seconds):
+    """Return what an examination stands for, as a digest.
 
-    That is the content of the files at `paths` (the hand-in, its time and its lab), the version of the course, and the
-    conditions under which the hand-in runs.
+    That is the cells of the tidy `notebook`, which are the student's and the lab's with its hidden tests; the version
+    of the course; and the conditions under which the hand-in runs.
     """
     course = metadata.version("distributed-ml-course")
-    digest = hashlib.sha256(f"{course} {unsafe} {cell_seconds}".encode())
-    for path in paths:
-        digest.update(hashlib.sha256(path.read_bytes() if path.exists() else b"").digest())
-    return digest.hexdigest()
+    cells = [[cell.cell_type, cell.source, cell.metadata] for cell in notebook.cells]
+    return digest([course, unsafe, cell_seconds, cells])
+
+
+def digest(values):
+    """Return a digest of lists, dicts, strings and numbers."""
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()

@@ -1,8 +1,8 @@
 """Lists the files of a folder or an archive, whatever the archive claims.
 
 The members of a zip or tar.gz are unpacked into numbered files in a folder of the caller's, so no name in an archive
-can lead anywhere. Only notebooks, timestamp.txt and archives one level down are unpacked, within limits. A file that
-cannot be had carries its fault.
+can lead anywhere. Only notebooks, tables, timestamp.txt and archives one level down are unpacked, within limits. A file
+that cannot be had carries its fault.
 """
 
 import contextlib
@@ -103,7 +103,7 @@ def is_archive(name):
 
 def is_needed(name):
     """Whether a file of this name is worth unpacking."""
-    return name == "timestamp.txt" or name.lower().endswith(".ipynb") or is_archive(name)
+    return name == "timestamp.txt" or name.lower().endswith((".ipynb", ".csv")) or is_archive(name)
 
 
 def printable(name):
@@ -150,15 +150,16 @@ def make_entry(path, parts):
     return entry
 
 
-def open_archive(path, folder):
+def open_archive(path, folder, is_kept=lambda parts: False):
     """Return the entries of the archive at `path`, and of the archives in it, unpacked into `folder`.
 
+    is_kept: whether the file with this path (names from the top) is unpacked whatever its name, and not opened itself.
     Raises Problem where it is not an archive, is truncated, or holds more than a class may hand in.
     """
     allowance = allow_class()
     try:
-        entries = unpack(path, (), folder, allowance)
-        return [part for entry in entries for part in open_entry(entry, folder, allowance)]
+        entries = unpack(path, (), folder, allowance, is_kept)
+        return [part for entry in entries for part in open_entry(entry, folder, allowance, is_kept)]
     except Exceeded:
         raise Problem(
             f"{path} holds more than 8 GB or 50,000 files. Unpack it yourself, and name the folder."
@@ -170,18 +171,19 @@ def open_archive(path, folder):
         ) from None
 
 
-def open_entry(entry, folder, outer=None):
+def open_entry(entry, folder, outer=None, is_kept=lambda parts: False):
     """Return the entries in an entry that is an archive, and any other entry by itself.
 
-    An archive in that archive stays closed. outer: the Allowance of the archive that the entry is from.
+    An archive in that archive stays closed. outer: the Allowance of the archive that the entry is from. is_kept: as for
+    `open_archive`.
     """
-    if entry.fault or entry.path is None or not is_archive(entry.name):
+    if entry.fault or entry.path is None or not is_archive(entry.name) or is_kept(entry.parts):
         return [entry]
     if entry.path.stat().st_size > MAX_NESTED:
         return [replace(entry, path=None, fault=f"is an archive larger than {MAX_NESTED // MEGABYTE} MB")]
     allowance = allow_hand_in(outer)
     try:
-        entries = unpack(entry.path, entry.parts, folder, allowance)
+        entries = unpack(entry.path, entry.parts, folder, allowance, is_kept)
     except Exceeded:
         if outer and outer.is_exceeded():
             raise
@@ -194,7 +196,7 @@ def open_entry(entry, folder, outer=None):
     return entries or [replace(entry, path=None, fault="is an empty archive")]
 
 
-def unpack(path, above, folder, allowance):
+def unpack(path, above, folder, allowance, is_kept):
     """Return the entries of one archive, their paths below `above` (names), unpacked into `folder`.
 
     Raises Exceeded, or one of UNREADABLE.
@@ -210,7 +212,7 @@ def unpack(path, above, folder, allowance):
         if ".." in parts or member.name.startswith(("/", "\\")) or re.match(r"[A-Za-z]:", member.name):
             entry.parts = (*above, f"'{printable(member.name)}'".replace("/", "\u2215"))  # one name, to be printed
             entry.fault = "has a path that leads out of the archive and was not unpacked"
-        elif not member.fault and not member.is_folder and is_needed(parts[-1]):
+        elif not member.fault and not member.is_folder and (is_needed(parts[-1]) or is_kept(entry.parts)):
             entry.path, entry.fault = extract(member, folder)
         entries.append(entry)
         seen.update(parts[:depth] for depth in range(1, len(parts)))

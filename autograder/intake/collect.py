@@ -1,7 +1,8 @@
 """Finds the hand-ins in a folder or an archive, and brings them into a class.
 
 Reads HAND-INS and never changes it, unless it is the class's own submitted/. Writes only into the class: every try into
-tries/, who is who into students.csv, and the notebooks to be graded into submitted/. Whatever is odd becomes a remark
+tries/, who is who into students.csv, tables of Moodle and Canvas into worksheets/, and the notebooks to be graded into
+submitted/. Whatever is odd becomes a remark
 on the hand-in or a stray line.
 """
 
@@ -12,8 +13,9 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.intake import archives
-from autograder.intake.layouts import KNOWN, names_student
+from autograder.intake import archives, folders, worksheets
+from autograder.intake.folders import FolderTry
+from autograder.intake.layouts import KNOWN, find_place, names_student
 from autograder.intake.roster import Roster
 from autograder.intake.sorting import Sorter
 from autograder.intake.tries import KeptTries, choose
@@ -43,7 +45,8 @@ def find(hand_ins, classroom):
     """Find all hand-ins in the folder or archive at the path `hand_ins`, and keep every try in the class.
 
     Returns (list of HandIn, stray lines): one HandIn per student and lab, the last try in time, sorted by student and
-    lab; and one line for everything else. Raises Problem where the path is unsuitable or its archive cannot be read.
+    lab, or a FolderHandIn for an assignment of the class's own; and one line for everything else. Raises Problem where
+    the path is unsuitable or its archive cannot be read.
     """
     require(hand_ins, classroom)
     path = Path(hand_ins).resolve()
@@ -52,25 +55,31 @@ def find(hand_ins, classroom):
         for left_over in classroom.all_tries.glob(".unpacked-*"):  # by a run that was killed
             shutil.rmtree(left_over, ignore_errors=True)
         with tempfile.TemporaryDirectory(prefix=".unpacked-", dir=classroom.all_tries) as unpacked:
-            sorter = Sorter(classroom.config)
-            for entries in list_sources(path, Path(unpacked)):
+            assignments = classroom.assignments()
+            sorter = Sorter(classroom.config, assignments)
+            for entries in list_sources(path, Path(unpacked), assignments):
                 sorter.sort(entries)
             strays = sorter.list_strays()
             if not sorter.tries and not strays:
                 raise Problem(f"there are no hand-ins in {path}. It should hold {KNOWN}.")
-            return group_by_student(sorter.tries, classroom, path == classroom.all_submitted), strays
+            hand_ins = group_by_student(sorter.tries, classroom, path == classroom.all_submitted)
+            return hand_ins, strays + keep_worksheets(sorter.worksheets, classroom)
     except OSError as error:
         where = error.filename or classroom.all_tries
         raise Problem(f"{where}: {error.strerror}, so the hand-ins cannot be brought in.") from error
 
 
-def list_sources(path, unpacked):
+def list_sources(path, unpacked, assignments):
     """Yield lists of archives.Entry: that of `path`, and one for each export that lies in a folder as an archive.
 
-    Archives are unpacked into the folder `unpacked`.
+    Archives are unpacked into the folder `unpacked`. All files are kept that may belong to one of `assignments`.
     """
+
+    def is_kept(parts):
+        return any(find_place(parts[at : at + 2], assignments) for at in range(len(parts) - 1))
+
     if path.is_file():
-        yield archives.open_archive(path, unpacked)
+        yield archives.open_archive(path, unpacked, is_kept)
         return
     inside = []
     for entry in archives.list_folder(path):
@@ -78,12 +87,12 @@ def list_sources(path, unpacked):
             inside.append(entry)
             continue
         try:
-            export = archives.open_archive(entry.path, unpacked)
+            export = archives.open_archive(entry.path, unpacked, is_kept)
         except Problem:
             inside.append(replace(entry, path=None, fault="is an archive that cannot be opened: fetch it again"))
         else:
             yield export
-    yield [part for entry in inside for part in archives.open_entry(entry, unpacked)]
+    yield [part for entry in inside for part in archives.open_entry(entry, unpacked, is_kept=is_kept)]
 
 
 def group_by_student(tries, classroom, are_collected):
@@ -97,13 +106,48 @@ def group_by_student(tries, classroom, are_collected):
         student, remarks[name] = roster.identify(name, tries)
         names.setdefault((student, lab), []).append(name)
     roster.save()
+    for name, lab in tries:
+        remarks[name] = remarks[name] + [
+            describe_conflict(name, other, lab, tries, roster, classroom) for other in roster.list_rivals(name)
+        ]
     hand_ins = []
     for (student, lab), names_of_one in sorted(names.items()):
         of_one = [one for name in names_of_one for one in tries[name, lab]]
         remarks_on_names = [remark for name in names_of_one for remark in remarks[name]]
-        kept = KeptTries(classroom.tries(student, lab), are_collected)
-        hand_ins.append(choose(student, lab, of_one, kept, remarks_on_names))
+        folder = classroom.tries(student, lab)
+        if any(isinstance(one, FolderTry) for one in of_one):
+            hand_ins.append(folders.choose(student, lab, of_one, folder, remarks_on_names))
+        else:
+            hand_ins.append(choose(student, lab, of_one, KeptTries(folder, are_collected), remarks_on_names))
     return hand_ins
+
+
+def describe_conflict(name, other, lab, tries, roster, classroom):
+    """Say in a sentence which files two students handed in under the one name that both Names have."""
+    files = []
+    for each in (name, other):
+        arrived = [one.file for one in tries.get((each, lab), [])]
+        kept = [
+            path.relative_to(classroom.root).as_posix() for path in classroom.all_tries.glob(f"{roster.rows[each]}/*/*")
+        ]
+        files.append(", ".join(arrived or kept[-1:] or ["an earlier file"]))
+    return (
+        f"{files[0]} and {files[1]} came from different computers under one name, '{archives.printable(name.name)}', "
+        f"and are graded as two students, '{roster.rows[name]}' and '{roster.rows[other]}'. If they are one person's, "
+        f"give both the same student in {roster.path.name}."
+    )
+
+
+def keep_worksheets(found, classroom):
+    """Keep the (name, Worksheet) that came with the hand-ins in the class; returns a line for each that fits no lab."""
+    roster, strays = Roster(classroom.roster), []
+    for name, sheet in found:
+        lab = worksheets.find_lab(sheet, roster) if sheet.system == worksheets.MOODLE else ""
+        if lab or sheet.system == worksheets.CANVAS:
+            write_whole(classroom.worksheet(sheet.system, lab), sheet.write())
+        else:
+            strays.append(f"{name}: is a grading worksheet from Moodle, and none of its participants has handed in.")
+    return strays
 
 
 def bring_in(hand_in, classroom):
@@ -114,9 +158,27 @@ def bring_in(hand_in, classroom):
         notebook = nbformat.v4.new_notebook(metadata=nbformat.from_dict(source.METADATA))
     notebook.metadata["course"] = nbformat.from_dict({"remarks": hand_in.remarks})
     write_whole(classroom.submitted(hand_in.student, hand_in.lab), nbformat.writes(notebook))
+    write_time(hand_in, classroom)
+    return notebook
+
+
+def bring_in_folder(hand_in, notebooks, classroom):
+    """Write the FolderHandIn into the class's submitted/: well-formed `notebooks` (name -> notebook), and its files."""
+    folder = classroom.submitted(hand_in.student, hand_in.lab).parent
+    wanted = {f"{name}.ipynb": nbformat.writes(notebook) for name, notebook in notebooks.items()}
+    wanted |= {name: path.read_bytes() for name, path in hand_in.list_data().items()}
+    for path in [path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir()]:  # an earlier try's
+        if path.is_symlink() or path.relative_to(folder).as_posix() not in wanted:
+            path.unlink()
+    for name, content in wanted.items():
+        write_whole(folder / name, content)
+    write_time(hand_in, classroom)
+
+
+def write_time(hand_in, classroom):
+    """Write nbgrader's timestamp.txt beside a hand-in that has a time."""
     timestamp = classroom.timestamp(hand_in.student, hand_in.lab)
     if hand_in.time:
         write_whole(timestamp, hand_in.time)
     else:
         timestamp.unlink(missing_ok=True)  # an earlier try's
-    return notebook

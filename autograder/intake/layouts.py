@@ -2,13 +2,14 @@
 
 Known are STUDENT/NN-name/NN-name.ipynb, which is also nbgrader's submitted/, the inbound/ of nbgrader's exchange, the
 exports of Moodle and Canvas, and the files that `course hand-in` writes. The student is always the one in the outermost
-name, which students cannot choose. Works on names alone: opens no file.
+name, which students cannot choose; the files of `course hand-in` have the name of a computer's user. Works on names
+alone: opens no file.
 """
 
 import itertools
 import logging
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from autograder.intake import archives
 from autograder.labs import source
@@ -42,6 +43,7 @@ class Label:
     number: str = ""  # Moodle's
     attachment: int = 0  # Canvas's, which rises with each upload
     is_late: bool = False  # as Canvas marks it
+    is_user_name: bool = False  # whether the student is the user of a computer, as others may be elsewhere
 
 
 class Layouts:
@@ -68,7 +70,30 @@ class Layouts:
         # `course hand-in` names single files; a pattern that an instructor has set may match folders
         is_single = len(parts) == 1 or self.own.named_regexp != COLLECTED
         groups = self.own.collect(path) if is_single else None
-        return make_label(groups, parts[-1]) if groups else None
+        return replace(make_label(groups, parts[-1]), is_user_name=is_single) if groups else None
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a file lies that belongs to an assignment of a class's own: in the folder of a student's hand-in."""
+
+    student: str
+    assignment: str
+    folder: tuple  # the names above the file that say so
+    time: str = ""  # as it is written in the path
+
+
+def find_place(parts, assignments):
+    """Return the Place of the file with the path `parts`, None where it is in no folder of one of `assignments`.
+
+    Known are STUDENT/ASSIGNMENT/, which is also nbgrader's submitted/, and the inbound/ of nbgrader's exchange.
+    """
+    match = re.match(INBOUND, f"{parts[0]}/x")
+    if match and match["lab"] in assignments:
+        return Place(match["student_id"], match["lab"], parts[:1], match["timestamp"])
+    if len(parts) > 1 and parts[1] in assignments and not archives.is_archive(parts[0]):
+        return Place(parts[0], parts[1], parts[:2])
+    return None
 
 
 def make_label(groups, file):
@@ -102,14 +127,18 @@ def is_timestamp(parts):
     return parts[-1] == "timestamp.txt" and len(parts) > 1
 
 
-def find_wrapper(paths):
-    """Return the folders (a tuple of names) around all of `paths` that lie above the students' names."""
+def find_wrapper(paths, assignments=()):
+    """Return the folders (a tuple of names) around all of `paths` that lie above the students' names.
+
+    assignments: the names of those that are no labs of the course.
+    """
+    names = {*source.lab_names(), *assignments}
     shared = itertools.takewhile(lambda names: len(set(names)) == 1, zip(*(path[:-1] for path in paths), strict=False))
     common = tuple(names[0] for names in shared)
     for depth, name in enumerate(common):
-        if name in source.lab_names():
+        if name in names:
             return common[: max(depth - 1, 0)]
         if archives.is_archive(name) or names_student(f"{name}/") or re.match(INBOUND, f"{name}/x"):
             return common[:depth]
-    is_one_student = any(path[len(common)] in source.lab_names() for path in paths)  # who handed in several labs
+    is_one_student = any(path[len(common)] in names for path in paths)  # who handed in several labs
     return common[:-1] if is_one_student else common

@@ -17,9 +17,10 @@ LONGEST = 128  # letters of an id in nbgrader's database
 
 
 class Name(NamedTuple):
-    """The name under which a hand-in arrived.
+    """The name under which a hand-in arrived, and a number that tells namesakes apart.
 
-    `number` and `lab` are set for Moodle alone, whose numbers tell namesakes apart within one lab only.
+    In Moodle's files the number holds for one `lab` only. In those of `course hand-in` it is their origin, which stands
+    for a folder on a student's computer.
     """
 
     name: str
@@ -68,11 +69,20 @@ class Roster:
         """Return the id of the only student known by this name, or a new id for a new student or a namesake."""
         known = {student for other, student in self.rows.items() if other.name == name.name}
         same = [other for other in [*self.rows, *(other for other, _ in arriving)] if other.name == name.name]
-        has_namesakes = name.lab and any(other.lab == name.lab and other.number != name.number for other in same)
+        has_namesakes = name.number and any(
+            other.lab == name.lab and other.number not in ("", name.number) for other in same
+        )
         if len(known) == 1 and not has_namesakes:
             return known.pop()
         wanted = f"{name.name}_{name.number}" if name.number and (known or has_namesakes) else name.name
         return self.make_unique(clean(wanted))
+
+    def list_rivals(self, name):
+        """Return the Names of other students that came under the same name from another folder."""
+        if name.lab or not name.number:
+            return []
+        others = [other for other in self.rows if other.name == name.name and other.number and not other.lab]
+        return [other for other in others if self.rows[other] != self.rows[name]]
 
     def make_unique(self, wanted):
         """Return `wanted`, with a number after it where another student has that id."""

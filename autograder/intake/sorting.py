@@ -5,7 +5,8 @@ Reads each notebook once. Writes nothing.
 
 import re
 
-from autograder.intake import archives, layouts, times
+from autograder.intake import archives, layouts, reading, times, worksheets
+from autograder.intake.folders import FolderTry
 from autograder.intake.identify import find_lab_in_name
 from autograder.intake.roster import Name, compose
 from autograder.intake.tries import Try
@@ -18,19 +19,24 @@ MOST_NAMES = 5  # in one stray line
 class Sorter:
     """The tries and strays among all entries so far.
 
-    tries: (Name, lab) -> list of Try, which is empty where there is a folder for the lab without a notebook. `config`
-    is the class's configuration.
+    tries: (Name, lab) -> list of Try, which is empty where there is a folder for the lab without a notebook; for an
+    assignment of the class's own, a list of FolderTry. `config` is the class's configuration, and `assignments` are the
+    names of its own assignments. worksheets: tables of grades from Moodle and Canvas that lie beside the hand-ins.
     """
 
-    def __init__(self, config):
-        self.layouts = layouts.Layouts(config)
+    def __init__(self, config, assignments=()):
+        self.layouts, self.assignments = layouts.Layouts(config), assignments
         self.tries, self.strays = {}, []
+        self.folders = {}  # folder of a hand-in -> its FolderTry
+        self.worksheets = []  # (name of the file, Worksheet)
         self.without_notebook = {}  # folder -> names
 
     def sort(self, entries):
         """Sort the entries of one folder or archive."""
         entries = [entry for entry in entries if not layouts.is_system_file(entry.parts)]
-        wrapper = layouts.find_wrapper([entry.parts for entry in entries if not entry.fault])
+        # a table that was put beside an unpacked export says nothing about where the students' names begin
+        inside = [entry.parts for entry in entries if not entry.fault and not is_table(entry)]
+        wrapper = layouts.find_wrapper(inside, self.assignments)
         for entry in entries:
             if entry.parts[: len(wrapper)] == wrapper:
                 entry.parts = entry.parts[len(wrapper) :]
@@ -41,6 +47,13 @@ class Sorter:
 
     def sort_one(self, entry, timestamps):
         """Sort one entry. timestamps: folder -> the entry of its timestamp.txt."""
+        if is_table(entry) and entry.path and (worksheet := worksheets.read(entry.path)):
+            self.worksheets.append((archives.printable(entry.name), worksheet))
+            return
+        place = layouts.find_place(entry.parts, self.assignments)
+        if place and (entry.is_folder or len(entry.parts) > len(place.folder)):
+            self.add_file(entry, place, timestamps)
+            return
         label = self.layouts.read_label(entry.parts)
         if label and entry.is_folder:
             entry.fault = entry.fault or "is a folder"
@@ -77,8 +90,18 @@ class Sorter:
         set_time(one, label, timestamps.get(entry.parts[:2]) if label.lab else None)
         if label.is_late and not one.time:
             one.remarks.append("Canvas marks it as late but does not say when it arrived; no penalty was applied.")
-        name = Name(compose(label.student), label.number, one.lab if label.number else "")
+        number = reading.find_origin(one.notebook) if label.is_user_name else label.number
+        name = Name(compose(label.student), number, one.lab if label.number else "")
         self.tries.setdefault((name, one.lab), []).append(one)
+
+    def add_file(self, entry, place, timestamps):
+        """Add the entry to the hand-in in whose folder it lies."""
+        one = self.folders.get(place.folder)
+        if one is None:
+            one = self.folders[place.folder] = FolderTry(place.assignment, archives.printable("/".join(place.folder)))
+            set_time(one, place, timestamps.get(place.folder))
+            self.tries.setdefault((Name(compose(place.student)), place.assignment), []).append(one)
+        one.add(entry, entry.parts[len(place.folder) :])
 
     def add_stray(self, entry, label, is_in_lab):
         """Say why an entry is not a student's notebook of a lab."""
@@ -98,7 +121,9 @@ class Sorter:
         elif is_notebook or is_in_other_folder or entry.is_folder:
             lab = label.lab if label and label.lab is not None else parts[1]
             where = archives.printable(f"{parts[0]}/{lab}")
-            line = f"{where}: belongs to no lab (expected one of {', '.join(source.lab_names())})."
+            line = (
+                f"{where}: belongs to no lab (expected one of {', '.join([*source.lab_names(), *self.assignments])})."
+            )
         else:
             self.without_notebook.setdefault(parts[:-1], []).append(entry.name)
             return
@@ -114,6 +139,11 @@ class Sorter:
             verdict = "is not a notebook" if len(names) == 1 else "are not notebooks"
             lines.append(f"{archives.printable('/'.join(folder) + ': ' if folder else '')}{listed} {verdict}.")
         return lines
+
+
+def is_table(entry):
+    """Whether the entry lies at the top and may be a table of grades."""
+    return len(entry.parts) == 1 and entry.name.lower().endswith(".csv")
 
 
 def set_time(one, label, timestamp):

@@ -1,14 +1,21 @@
 """Brings the cells of a hand-in back into the form of its lab, without changing what the student wrote.
 
 Checks and given cells are the lab's own, each graded cell appears once, and everything else that the student wrote
-stays, to be run in the student's order. Each repair is named in a remark of one sentence. Works on notebooks in memory:
-reads, writes and runs nothing.
+stays, to be run in the student's order. Each repair is named in a remark, and equal ones in one. Works on notebooks in
+memory: reads, writes and runs nothing.
 """
+
+import hashlib
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.labs import source
+
+PUT_BACK = "{} is missing; the lab's own was put back."
+FEW = 3  # a remark that holds for at most so many cells is repeated for each
+MOST_OF_ID = 64  # characters, by the format of notebooks
+LISTED = 8  # names in a remark that holds for more cells
 
 
 def restore_checks(release, solution):
@@ -34,8 +41,11 @@ def tidy(notebook, lab):
     arrangement.place_labs_cells()
     cells = [cell for _, cell in sorted(arrangement.placed, key=lambda pair: pair[0])]
     for number, cell in enumerate(cells):
-        cell.id = cell.metadata.get("nbgrader", {}).get("grade_id") or f"own-{number}"
-    remarks = arrangement.remarks if notebook.cells else []  # an empty notebook lacks everything: not worth saying
+        cell.id = cell.metadata.get("nbgrader", {}).get("grade_id", f"own-{number}")
+        if len(cell.id) > MOST_OF_ID:
+            cell.id = hashlib.sha256(cell.id.encode()).hexdigest()
+    # An empty notebook lacks every cell: a remark on each would say nothing new.
+    remarks = arrangement.list_remarks() if notebook.cells else []
     metadata = source.METADATA | {"course": {"remarks": read_remarks(notebook) + remarks}}
     return new_notebook(cells=cells, metadata=nbformat.from_dict(metadata)), remarks
 
@@ -59,8 +69,26 @@ class Arrangement:
         self.lab = {source.nbgrader(cell)["grade_id"]: cell for cell in lab.cells if source.nbgrader(cell)}
         self.measures = {cell.source for cell in lab.cells if source.is_measure(cell)}
         self.task_of = source.tasks_of_checks(lab.cells)
-        self.placed, self.remarks = [], []
+        self.placed = []
+        self.remarks = {}  # sentence with {} for the name of a cell -> the names of the cells it holds for
         self.seen = {}  # grade_id -> indices in the hand-in
+
+    def remark(self, sentence, name=""):
+        """Note that `sentence`, which has {} for the name of a cell, holds for the cell `name`."""
+        self.remarks.setdefault(sentence, []).append(name)
+
+    def list_remarks(self):
+        """Return the remarks as text; one that holds for many cells appears once."""
+        sentences = []
+        for sentence, names in self.remarks.items():
+            if len(names) <= FEW:
+                sentences += map(sentence.format, names)
+            else:
+                others = ", ".join(names[1 : 1 + LISTED]) + (", …" if len(names) > 1 + LISTED else "")
+                sentences.append(
+                    f"{sentence.format(names[0])} The same holds for {len(names) - 1} other cells: {others}."
+                )
+        return sentences
 
     def place_students_cells(self):
         """Place every cell that is the student's, in the student's order."""
@@ -70,9 +98,8 @@ class Arrangement:
                 self.seen.setdefault(grade_id, []).append(index)
             else:
                 if grade_id is not None:
-                    self.remarks.append(
-                        f"The cell '{str(grade_id)[:40]}' does not belong to the lab; it ran as the student's own code."
-                    )
+                    sentence = "The cell {} does not belong to the lab; it ran as an added cell."
+                    self.remark(sentence, f"'{str(grade_id)[:40]}'")
                 self.place_own(index, cell)
         for grade_id, indices in self.seen.items():
             model = self.lab[grade_id]
@@ -95,11 +122,11 @@ class Arrangement:
             if source.is_answer(model):
                 written = [i for i in indices if self.cells[i].source.strip() != model.source.strip()]
                 named = (written or indices)[-1]
-            self.remarks.append(f"{grade_id} appears {len(indices)} times; the last one counts.")
+            self.remark(f"{{}} appears {len(indices)} times; the last one counts.", grade_id)
         for index in indices:
             cell = self.cells[index]
             if cell.cell_type != model.cell_type:
-                self.remarks.append(f"{grade_id} was no longer a {model.cell_type} cell; it was read as one.")
+                self.remark(f"{{}} was no longer a {model.cell_type} cell; it was read as one.", grade_id)
                 cell = make_like(model, cell.source)
             cell.metadata = copy_metadata(model) if index == named else nbformat.from_dict({})
             self.placed.append(((index, 0, 0), cell))
@@ -112,28 +139,28 @@ class Arrangement:
             is_work = source.is_task(model) or source.is_answer(model)
             index = (indices or [previous])[-1 if is_work else 0]
             if source.is_check(model):
-                task = at[self.task_of[grade_id]]
+                task = at.get(self.task_of[grade_id], -1)  # checks of labs have a task; others need not
                 self.remark_on_check(grade_id, model, indices, index < task)
                 index = max(index, task)
             elif not indices:
-                self.remarks.append(f"{grade_id} is missing" + ("." if is_work else "; the lab's own was put back."))
+                self.remark("{} is missing." if is_work else PUT_BACK, grade_id)
             if not (is_work and indices):
                 self.placed.append(((index, 1, rank), make_own(model)))
             at[grade_id] = previous = index
         tasks = [at[grade_id] for grade_id in at if grade_id in self.seen and source.is_task(self.lab[grade_id])]
         if tasks != sorted(tasks):
-            self.remarks.append("The tasks are in a different order than in the lab; they ran in the student's order.")
+            self.remark("The tasks are in a different order than in the lab; they ran in the order of the file.")
 
     def remark_on_check(self, grade_id, model, indices, is_above_task):
         """Say what became of the student's copies of a check."""
         if not indices:
-            self.remarks.append(f"{grade_id} is missing; the lab's own was put back.")
+            self.remark(PUT_BACK, grade_id)
         if len(indices) > 1:
-            self.remarks.append(f"{grade_id} appears {len(indices)} times; it ran once.")
+            self.remark(f"{{}} appears {len(indices)} times; it ran once.", grade_id)
         if any(not is_visible_part(self.cells[i].source, model.source) for i in indices):
-            self.remarks.append(f"{grade_id} was changed; the lab's own version ran.")
+            self.remark("{} was changed; the lab's own version ran.", grade_id)
         if indices and is_above_task:
-            self.remarks.append(f"{grade_id} was above its task; it ran after it.")
+            self.remark("{} was above its task; it ran after it.", grade_id)
 
 
 def make_own(model):
@@ -147,9 +174,9 @@ def is_visible_part(theirs, whole):
     """Whether `theirs` is the check `whole` as students receive it, without its hidden part."""
     visible, is_hidden = [], False
     for line in whole.splitlines():
-        if line.strip() == source.HIDDEN[0]:
+        if source.HIDES in line:
             is_hidden = True
-        elif line.strip() == source.HIDDEN[1]:
+        elif source.SHOWS in line:
             is_hidden = False
         elif not is_hidden:
             visible.append(line.rstrip())
@@ -162,5 +189,6 @@ def make_like(model, content):
 
 
 def copy_metadata(model):
-    """Copy the metadata that the lab gives to a cell."""
-    return nbformat.from_dict({"nbgrader": dict(model.metadata["nbgrader"])})
+    """Copy the metadata that the lab gives to a cell: nbgrader's, and where a check runs (see examination)."""
+    kept = {"nbgrader": dict(model.metadata["nbgrader"])}
+    return nbformat.from_dict(kept | ({source.INSIDE: True} if source.is_inside(model) else {}))

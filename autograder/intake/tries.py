@@ -18,11 +18,13 @@ from course.files import write_whole
 
 @dataclass
 class HandIn:
-    """One student's notebook of one lab, as it was handed in: the try that counts.
+    """One student's notebook of one lab, as it was handed in: the last try, with the `earlier` ones.
 
     notebook: its cells as they were read, None where there is nothing of a notebook; the one who grades it may use it
     up. path: the file as it arrived, kept in the class's tries/, None where nothing could be kept. time: when it was
-    handed in, as in nbgrader's timestamp.txt ("2026-03-01 10:00:00 UTC"), "" if unknown.
+    handed in, as in nbgrader's timestamp.txt ("2026-03-01 10:00:00 UTC"), "" if unknown. file: its name, fit to be
+    printed. earlier: HandIns of the student's other sound tries, the oldest first. explanation: the one of the remarks
+    that says why the last try is the last one.
     """
 
     student: str
@@ -31,6 +33,9 @@ class HandIn:
     remarks: list = field(default_factory=list)
     time: str = ""
     path: Path | None = None
+    file: str = ""
+    earlier: list = field(default_factory=list)
+    explanation: str = ""
 
 
 @dataclass
@@ -86,29 +91,44 @@ def find_deciding(ahead, behind):
 
 
 def choose(student, lab, tries, kept, remarks):
-    """Keep all `tries` of a student at a lab, and return the HandIn of the one that counts.
+    """Keep all `tries` of a student at a lab, and return the HandIn of the last one, which has the earlier ones.
 
-    kept: the KeptTries of that student and lab, whose earlier tries count too where they have a time. remarks: what is
-    to be said of the student whichever try counts.
+    kept: the KeptTries of that student and lab. One of those that have a time may be the last; one that has none is
+    earlier than all that arrive. remarks: what is to be said of the student whichever try counts.
     """
-    candidates = {}
+    candidates, untimed = {}, []
     for one in tries:
         if one.path is not None:
             kept.keep(one)
         key = one.path or object()
         candidates[key] = max(candidates.get(key, one), one, key=rank)
     for path in kept.paths():
-        if path not in candidates and (time := read_time(path)):
-            candidates[path] = Try(lab, "an earlier hand-in", None, time)
-            candidates[path].read(path)
+        if path not in candidates:
+            one = Try(lab, "an earlier hand-in", None, read_time(path), modified=path.stat().st_mtime)
+            one.read(path)
+            if one.time:
+                candidates[path] = one
+            else:
+                untimed.append(one)
     if not candidates:
         return HandIn(student, lab, None, [*remarks, f"There is no {lab}.ipynb."])
     *others, last = sorted(candidates.values(), key=rank)
     sound = [other for other in others if other.is_sound()]
-    remarks = [*remarks, *last.remarks, *(remark for other in others if other not in sound for remark in other.remarks)]
+    earlier = [one for one in sorted(untimed, key=rank) if one.is_sound()] + sound
+    hand_in = make_hand_in(student, last, remarks)
+    hand_in.earlier = [make_hand_in(student, one, remarks) for one in earlier]
+    hand_in.remarks += [remark for other in others if other not in sound for remark in other.remarks]
     if sound:
-        remarks.append(explain(last, sound))
-    return HandIn(student, lab, last.notebook, remarks + last.remarks_on_file, last.time, last.path)
+        hand_in.explanation = explain(last, sound)
+        hand_in.remarks.append(hand_in.explanation)
+    hand_in.remarks += last.remarks_on_file
+    return hand_in
+
+
+def make_hand_in(student, one, remarks):
+    """Make the HandIn of the Try `one`, without the remarks on its file."""
+    remarks = [*remarks, *one.remarks]
+    return HandIn(student, one.lab, one.notebook, remarks, one.time, one.path, one.file)
 
 
 def explain(last, others):

@@ -69,11 +69,12 @@ def student_version(name, solution):
     return notebook
 
 
-def release_step(root, name, class_config=None):
+def release_step(root, name, class_config=None, is_lab=True):
     """Run `nbgrader generate_assignment` for one lab of the course folder `root`.
 
     class_config: the configuration of a class, whose gradebook then learns of the lab; without it no database is
-    touched. Raises Problem with nbgrader's reason.
+    touched. is_lab: whether it is one of the course's, which have stubs of their own; any other assignment gets
+    nbgrader's, unless the class has set some. Raises Problem with nbgrader's reason.
     """
     from nbgrader.converters import GenerateAssignment
     from nbgrader.coursedir import CourseDirectory
@@ -84,8 +85,11 @@ def release_step(root, name, class_config=None):
     config.CourseDirectory.assignment_id = name
     config.GenerateAssignment.no_database = class_config is None
     config.SaveCells.enabled = class_config is not None
-    config.ClearSolutions.code_stub = {"python": STUB}
-    config.ClearSolutions.text_stub = ANSWER_STUB
+    if is_lab:
+        config.ClearSolutions.code_stub = {"python": STUB}
+        config.ClearSolutions.text_stub = ANSWER_STUB
+    elif config.ClearSolutions.code_stub == {"python": STUB}:
+        del config.ClearSolutions.code_stub
     try:
         converter.run(GenerateAssignment, CourseDirectory(config=config), config)
     except Problem as problem:

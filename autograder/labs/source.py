@@ -25,6 +25,9 @@ TITLES = {
 }
 SOLUTION = ("### BEGIN SOLUTION", "### END SOLUTION")
 HIDDEN = ("### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS")
+HIDES = "BEGIN HIDDEN TESTS"  # nbgrader takes any line with these words for the marker
+SHOWS = "END HIDDEN TESTS"
+INSIDE = "inside"  # in the metadata of a check that runs inside the student's kernel
 METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -34,6 +37,12 @@ METADATA = {
 def lab_names():
     """The names of all labs, in order: `["01-regression", ...]`."""
     return sorted(path.parent.name for path in SOLUTIONS.glob("[0-9][0-9]-*/lab.py"))
+
+
+def find_name(text):
+    """The name of the lab that `text` means, by number ("1", "01") or name; `text` itself where there is none."""
+    names = [name for name in lab_names() if text.isdecimal() and int(name[:2]) == int(text)]
+    return names[0] if len(names) == 1 else text
 
 
 def read(path):
@@ -148,7 +157,7 @@ def unnamed_id(source, ids):
 
 
 def require_consistent(cells):
-    """Raise Problem where a check has no task above it, or binds a name that a task binds."""
+    """Raise Problem where a check has no task above it, or binds or deletes a name that a task binds."""
     bound, task = {}, None
     for cell in cells:
         if is_task(cell):
@@ -161,12 +170,12 @@ def require_consistent(cells):
         taken = sorted(bound_names(cell.source) & bound.keys())
         if taken:
             raise Problem(
-                f"check {cell.id} binds {taken[0]}, which belongs to the student (task {bound[taken[0]]}): rename it."
+                f"check {cell.id} binds or deletes {taken[0]}, which belongs to the student (task {bound[taken[0]]}): use another name."
             )
 
 
 def bound_names(source):
-    """The names that running `source` binds at the top level; magics are ignored."""
+    """The names that running `source` binds or deletes at the top level; magics are ignored."""
     lines = ["pass" if line.lstrip().startswith(("%", "!")) else line for line in source.splitlines()]
     tree = ast.parse("\n".join(lines))
     names = set()
@@ -177,7 +186,7 @@ def bound_names(source):
         if isinstance(node, scopes):
             names.update([node.name] if hasattr(node, "name") else [])
             continue
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
             names.add(node.id)
         if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
             continue
@@ -200,6 +209,11 @@ def is_check(cell):
     return bool(nbgrader(cell).get("grade")) and not nbgrader(cell).get("solution")
 
 
+def is_inside(cell):
+    """Does this check run inside the student's kernel? None of a lab's does."""
+    return is_check(cell) and bool(cell.metadata.get(INSIDE))
+
+
 def is_given(cell):
     """Is this a code cell that the lab gives and students cannot change?"""
     return bool(nbgrader(cell).get("locked")) and not nbgrader(cell).get("grade")
@@ -208,6 +222,11 @@ def is_given(cell):
 def is_answer(cell):
     """Is this a written answer, which a person grades?"""
     return bool(nbgrader(cell).get("grade")) and bool(nbgrader(cell).get("solution"))
+
+
+def is_graded_text(cell):
+    """Is this one of nbgrader's task cells, by which a person grades whatever follows it? Labs have none."""
+    return bool(nbgrader(cell).get("task"))
 
 
 def is_measure(cell):

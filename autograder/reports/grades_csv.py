@@ -3,6 +3,8 @@
 Reads the gradebook; writes the files that are named.
 """
 
+import csv
+
 from nbgrader.plugins import CsvExportPlugin
 
 from autograder.reports import spreadsheets
@@ -32,6 +34,15 @@ class Grades(CsvExportPlugin):
                     student.first_name, student.email, score, float(penalty), max(0.0, score - penalty), lab.max_score,
                 ])  # fmt: skip
         spreadsheets.write_table(self.to or "grades.csv", COLUMNS, rows)
+
+
+def read_scores(path):
+    """(lab, student) -> score in the table that `Grades` wrote to `path`; {} where there is none that can be read."""
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            return {(row["assignment"], row["student_id"]): float(row["score"]) for row in csv.DictReader(file)}
+    except (OSError, ValueError, KeyError, TypeError, csv.Error):
+        return {}
 
 
 def write_tasks(path, tasks, hand_ins):

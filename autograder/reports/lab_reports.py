@@ -14,7 +14,7 @@ def write_reports(classroom):
         labs = [lab.name for lab in book.assignments if lab.submissions]
     for lab in labs:
         paths = [classroom.solution(lab), classroom.student_version(lab)]
-        if all(path.is_file() for path in paths):  # otherwise it is an assignment that this course did not make
+        if all(path.is_file() for path in paths):  # not so where an assignment has several notebooks
             write_lab(classroom, lab, *map(graded.read_notebook, paths))
 
 

@@ -10,13 +10,14 @@ from course import plots
 
 MOST_HINTS = 6  # per check
 MOST_CHARACTERS_OF_HINT = 400
+ROWS = 8  # tasks in one picture
 MOST_NAMES = 30  # in one line
 OUTCOMES = ["full points", "some points", "no points", "left empty", "waits for a person"]
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?(?!\w)", re.IGNORECASE)
 QUANTITIES = [
-    ("seconds", "time from start to end (s)", 1.0),
-    ("cpu_seconds", "processor time (s)", 1.0),
-    ("peak_memory", "peak memory (MB)", 1e-6),
+    ("seconds", "time", "time from start to end (s)", 1.0),
+    ("cpu_seconds", "processor", "processor time (s)", 1.0),
+    ("peak_memory", "memory", "peak memory (MB)", 1e-6),
 ]
 
 
@@ -42,15 +43,26 @@ def render_summary(lab, tasks, hand_ins, release):
         late=sum(hand_in.penalty > 0 for hand_in in hand_ins),
         unsafe=sum(bool(hand_in.run.get("unsafe")) for hand_in in hand_ins),
         distribution=to_html(
-            plots.histogram(totals, x="points", y="hand-ins", title="Points per hand-in", ends=(0, most))
+            plots.histogram(totals, x="points", y="hand-ins", title="Points per hand-in", ends=(0, most), is_small=True)
         ),
-        outcomes=to_html(plots.shares(shares, OUTCOMES, x="hand-ins", title="Outcome of each task")),
+        outcomes=draw_outcomes(shares),
         tasks=rows,
         hints=count_hints(tasks, hand_ins, empty),
         runs=summarize_runs(hand_ins),
         remarks=group_remarks(hand_ins),
         most_names=MOST_NAMES,
     )
+
+
+def draw_outcomes(shares):
+    """Pictures of the outcomes of at most ROWS tasks each. shares: name of a task -> counts, as in `plots.shares`."""
+    names, pictures = list(shares), []
+    parts = [names[start : start + ROWS] for start in range(0, len(names), ROWS)]
+    for part in parts:
+        title = "Outcome of each task" if len(parts) == 1 else f"Outcome of {part[0]} to {part[-1]}"
+        rows = {name: shares[name] for name in part}
+        pictures.append(to_html(plots.shares(rows, OUTCOMES, x="hand-ins", title=title, is_small=True)))
+    return pictures
 
 
 def summarize_task(name, cells, hand_ins, empty):
@@ -129,17 +141,18 @@ def merge_hints(group):
 def summarize_runs(hand_ins):
     """What running the hand-ins took: one dict per quantity, with its picture; [] where there are no records."""
     rows = []
-    for key, name, scale in QUANTITIES:
+    for key, title, name, scale in QUANTITIES:
         known = [(hand_in.run[key] * scale, hand_in.student) for hand_in in hand_ins if is_number(hand_in.run.get(key))]
         if known:
             values = [value for value, _ in known]
+            picture = plots.histogram(values, x=name, y="hand-ins", title=f"Runs: {title}", is_small=True)
             rows.append({
                 "name": name,
                 "count": len(values),
                 "sum": sum(values) if key != "peak_memory" else None,
                 "median": statistics.median(values),
                 "highest": sorted(known, reverse=True)[:3],
-                "picture": to_html(plots.histogram(values, x=name, y="hand-ins", title=f"Runs: {name}")),
+                "picture": to_html(picture),
             })  # fmt: skip
     return rows
 

@@ -14,16 +14,19 @@ import psutil
 from autograder.testing.board import ServedBoard
 from course import command
 
-LINE = re.compile(r"http://[\d.]+:\d+")
+LINE = re.compile(r"https?://[\d.]+:\d+")
 
 
 class RunningBoard:
-    """`course board FOLDER` as a process. output: what it has printed so far."""
+    """`course board FOLDER` as a process. output: what it has printed so far.
 
-    def __init__(self, folder, *arguments):
+    prefix: words before the command, of a program that runs it. verify: what its client takes for trusted certificates.
+    """
+
+    def __init__(self, folder, *arguments, prefix=(), verify=True):
         self.folder, self.output = folder, ""
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "course.command", "board", str(folder), "--port", "0", *arguments],
+            [*prefix, sys.executable, "-m", "course.command", "board", str(folder), "--port", "0", *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -34,7 +37,7 @@ class RunningBoard:
                 break
         assert self.process.poll() is None and LINE.search(self.output), self.output
         self.url = LINE.search(self.output)[0]
-        self.client = httpx.Client(base_url=self.url, trust_env=False, timeout=30)
+        self.client = httpx.Client(base_url=self.url, trust_env=False, timeout=30, verify=verify)
         self.reader = threading.Thread(target=self.read)
         self.reader.start()
 
@@ -60,7 +63,8 @@ class RunningBoard:
     @property
     def board(self):
         """The board, to send requests to."""
-        return ServedBoard(None, self.url, self.client)
+        code = re.search(r"join with the code (\S+) ", self.output)  # only a new board prints it
+        return ServedBoard(None, self.url, self.client, code and code[1])
 
 
 def wait_for(what):

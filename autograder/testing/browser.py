@@ -1,4 +1,4 @@
-"""A JupyterLab that is started as students start it, and a real browser that works in it by mouse and keyboard."""
+"""JupyterLab and formgrader, started as people start them, and a real browser that works in them as people do."""
 
 import contextlib
 import json
@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import TimeoutError, sync_playwright
+from playwright.sync_api import TimeoutError, expect, sync_playwright
 
 from course.home import HOME
 
@@ -59,15 +59,35 @@ def jupyterlab(root, settings):
         log.close()
 
 
+@contextlib.contextmanager
+def formgrader(class_):
+    """Run `course formgrader` on the class in the folder `class_`; yields the URL that it prints.
+
+    Ends it with one Ctrl-C, after which it must exit without an error.
+    """
+    log = class_.parent / "formgrader.log"
+    with log.open("w") as file:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "course.command", "formgrader", str(class_), "--port", "0", "--no-browser"],
+            stdout=file, stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+    try:
+        yield wait_for_address(process, log)
+    finally:
+        process.send_signal(signal.SIGINT)
+        status = process.wait(60)
+    assert status == 0 and "Traceback" not in log.read_text(), log.read_text()
+
+
 def wait_for_address(process, log):
-    """Wait until JupyterLab has printed its URL with the token into the file `log`; returns it."""
+    """Wait until a server has printed its URL with the token into the file `log`; returns it."""
     end = time.monotonic() + PATIENCE / 1000
     while time.monotonic() < end and process.poll() is None:
         match = re.search(r"http://(?:127\.0\.0\.1|localhost):\d+/\S*token=\w+", log.read_text())
         if match:
             return match[0]
         time.sleep(0.1)
-    raise AssertionError(f"JupyterLab did not start:\n{log.read_text()}")
+    raise AssertionError(f"the server did not start:\n{log.read_text()}")
 
 
 def copy_course(folder):
@@ -109,14 +129,21 @@ class Notebook:
         prompt = cell.locator(".jp-InputPrompt").first
         before = prompt.inner_text()
         for _ in range(10):  # a page that is still loading swallows key presses
-            prompt.click()
-            self.page.keyboard.press("Control+Enter")
+            self.close_dialogs()
             with contextlib.suppress(TimeoutError):
+                prompt.click(timeout=PATIENCE / 10)
+                self.page.keyboard.press("Control+Enter")
                 self.wait_for_change(prompt, before, r"\[.*\]", 3_000)
                 break
         self.wait_for_change(prompt, before, r"\[\d+\]", PATIENCE)
         self.wait_until_idle()
         return "\n".join(cell.locator(".jp-OutputArea-output").all_inner_texts())
+
+    def close_dialogs(self):
+        """Close what JupyterLab has opened by itself; prints its text, for the report of a test that fails."""
+        for dialog in self.page.locator(".jp-Dialog").all():
+            print("JupyterLab says:", dialog.inner_text())
+            self.page.keyboard.press("Escape")
 
     def wait_for_change(self, prompt, before, pattern, patience):
         """Wait until the prompt matches `pattern` and is no longer `before`. patience: milliseconds."""
@@ -131,6 +158,7 @@ class Notebook:
 def start_chromium():
     """Start a browser; yields it."""
     need_chromium()
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser

@@ -16,7 +16,7 @@ from course.home import HOME
 # From the ground up. A module imports from its own floor and from lower ones. A prefix stands for all modules below it,
 # and the longest one that fits a module is the module's.
 FLOORS = [
-    ["course.errors", "course.files", "course.home"],
+    ["course.errors", "course.files", "course.functions", "course.home"],
     ["course.cache"],
     ["course.data"],
     ["course.plots"],
@@ -26,6 +26,7 @@ FLOORS = [
     ["course.engines"],
     ["course.cluster"],
     ["course.spmd"],
+    ["course.checks"],
     ["course.horovod"],
     ["course.experiments"],
     ["course.command"],
@@ -47,6 +48,7 @@ LINES = 350  # a module with more is several
 NOT_MODULES = [  # folders of text that tests and authors use as labs and hand-ins
     "autograder/authoring/template",
     "autograder/testing/attacks/hand-ins",
+    "autograder/testing/attacks/on-labs",
     "autograder/testing/attacks/lab",
     "autograder/testing/mini",
 ]

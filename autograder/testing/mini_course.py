@@ -11,8 +11,11 @@ from course.home import HOME
 
 
 def write_mini_course(folder, labs=("01-regression", "02-sgd")):
-    """Write the package `course` and labs of two cells into `folder`; returns it."""
+    """Write the package `course`, the settings that it reads and labs of two cells into `folder`; returns it."""
     shutil.copytree(HOME / "course", folder / "course", ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "datasets").mkdir(parents=True)
+    for settings in (HOME / "datasets").glob("*.toml"):
+        shutil.copy(settings, folder / "datasets")
     write_lab(folder / "labs" / "index.ipynb", "# the way in")
     for name in labs:
         write_lab(folder / "labs" / name / f"{name}.ipynb", "x = 1")

@@ -35,14 +35,14 @@ class Buffer:
         self.data = flat.view(BYTE) if self.count else np.empty(0, BYTE)
         self.nbytes = self.data.size
 
-    def finish(self):
-        """Copy what was staged to where it belongs, after a receive."""
-        if self.staged is None or not self.count:
+    def finish(self, count):
+        """Copy what was staged to where it belongs, after a receive of `count` elements."""
+        if self.staged is None or not count:
             return
-        if isinstance(self.given, np.ndarray):
-            self.given[...] = self.staged
-        else:
-            self.given.detach().copy_(self.staged)
+        target = self.given if isinstance(self.given, np.ndarray) else self.given.detach()
+        if count < self.count:  # the rest of the target stays as it was
+            fill_the_rest(self.staged, target, count)
+        target[...] = self.staged
 
     def __str__(self):
         return f"{self.count} × {name_dtype(self.dtype)}"
@@ -69,14 +69,21 @@ class OnDevice:
             self._host = _wrap_tensor(host, host, None)
         return self._host.data
 
-    def finish(self):
-        """Copy what was received to where it belongs."""
+    def finish(self, count):
+        """Copy what was received, `count` elements, to where it belongs."""
         if self._host is not None:
-            self.tensor.copy_(self._host.given)
+            self.tensor.reshape(-1)[:count].copy_(self._host.given.reshape(-1)[:count])
         if self.tensor.data_ptr() != self.given.data_ptr():
+            if count < self.count:
+                fill_the_rest(self.tensor, self.given.detach(), count)
             self.given.detach().copy_(self.tensor)
 
     __str__ = Buffer.__str__
+
+
+def fill_the_rest(staged, given, count):
+    """Copy all but the first `count` elements of `given` to `staged`, an array or tensor of the same shape."""
+    staged.reshape(-1)[count:] = given.reshape(-1)[count:]
 
 
 def name_dtype(dtype):

@@ -8,13 +8,15 @@ To add a carrier on engines, write a subclass of `EngineCarrier` in a module bes
 `carriers.py`, which says what the notebook must know before it can import that module.
 """
 
+import itertools
 import os
 import signal
 import time
 from abc import ABC, abstractmethod
 
+from course.comm.mailbox import Mailbox, Message
 from course.comm.stuck import Links
-from course.comm.transfer import MessageMismatch
+from course.comm.transfer import MessageMismatch, is_taken
 from course.errors import Problem
 
 RUN_IS_OVER = "this run is over: use a communicator only inside the function that received it."
@@ -31,11 +33,23 @@ class Carrier(ABC):
         """Start a Transfer and return at once. Raises Problem after the run has ended."""
 
     @abstractmethod
-    def wait(self, transfers):
-        """Return when all these transfers are done.
+    def wait(self, transfers, for_any=False):
+        """Return when all these transfers are done; with `for_any`, when at least one is.
 
-        Sets `began`, `done` and `result` of each. Raises MessageMismatch as soon as a message does not fit its buffer.
+        Sets `began`, `done` and `result` of each, and in receives what they had left open. Raises MessageMismatch as
+        soon as a message does not fit its buffer.
         """
+
+    @abstractmethod
+    def test(self, transfers):
+        """Do what can be done now for these transfers, without waiting. One is done if its `done` is at most `now()`.
+
+        Raises RuntimeError where the rank looks again and again and no time passes.
+        """
+
+    @abstractmethod
+    def cancel(self, probe):
+        """Give up a probe that is not done."""
 
     @abstractmethod
     def now(self):
@@ -62,15 +76,18 @@ class EngineCarrier(Carrier):
 
     reporter: tells the notebook what this rank waits for (`worker.Reporter`). secret: bytes with which every connection
     between ranks begins. address: set by the constructor; plain values that the other ranks need to reach this one.
+    stays_joined: whether what a run joins outlasts it, for calls outside runs.
     """
 
     address = None
+    stays_joined = False
 
     def __init__(self, rank, size, reporter, secret, directory, name):
         """directory: a Path for files of this run, None where ranks are on several machines. name: of such a file."""
         self.rank, self.size, self.reporter, self.secret = rank, size, reporter, secret
         self.directory, self.name = directory, name
         self.is_open = False
+        self.mailbox, self.arrivals = Mailbox(), itertools.count()
         self.posted, self.finished = {}, {}  # (sends, peer, tag) -> number of transfers
 
     # ---------------------------------------------------------------- what each carrier on engines must define
@@ -83,8 +100,15 @@ class EngineCarrier(Carrier):
         """
 
     @abstractmethod
-    def begin(self, transfer):
-        """Begin a transfer and return at once. Later call `finish`, or `mismatch` if the message does not fit."""
+    def begin_send(self, transfer):
+        """Begin to send and return at once. Later call `finish`."""
+
+    @abstractmethod
+    def deliver(self, content, transfer):
+        """Begin to move a message, which `keep` was told of with this `content`, into a receive that has accepted it.
+
+        Later call `finish`.
+        """
 
     @abstractmethod
     def progress(self):
@@ -142,15 +166,53 @@ class EngineCarrier(Carrier):
     def start(self, transfer):
         if not self.is_open:
             raise Problem(RUN_IS_OVER)
-        key = transfer.sends, transfer.peer, transfer.tag
-        self.posted[key] = self.posted.get(key, 0) + 1
+        self.count_posted(transfer, 1)
         self.begin(transfer)
 
-    def wait(self, transfers):
+    def begin(self, transfer):
+        """Begin a transfer and return at once."""
+        if transfer.sends:
+            self.begin_send(transfer)
+        elif transfer.probes:
+            message = self.mailbox.find_message(transfer.peer, transfer.tag)
+            self.mailbox.begin_probe(transfer)
+            if message is not None:
+                self.end_probe(message)
+        else:
+            message = self.mailbox.take_message(transfer.peer, transfer.tag)
+            if message is None:
+                self.mailbox.post(transfer)
+            else:
+                self.deliver(message.content, transfer)
+
+    def keep(self, source, tag, count, content):
+        """Keep a message that has come and that no receive takes. content: what `deliver` will need."""
+        message = Message(next(self.arrivals), source, tag, count, content)
+        self.mailbox.keep(message)
+        probe = self.mailbox.probe
+        if probe is not None and is_taken(probe.peer, probe.tag, source, tag):
+            self.end_probe(message)
+
+    def end_probe(self, message):
+        """The probe has found its message."""
+        probe = self.mailbox.probe
+        self.cancel(probe)
+        probe.find(message.source, message.tag, message.count)
+        probe.began = probe.done = self.now()
+
+    def cancel(self, probe):
+        self.count_posted(probe, -1)
+        self.mailbox.end_probe()
+
+    def count_posted(self, transfer, number):
+        key = transfer.sends, transfer.peer, transfer.tag
+        self.posted[key] = self.posted.get(key, 0) + number
+
+    def wait(self, transfers, for_any=False):
         self.progress()
-        if must_wait(transfers):
-            self.reporter.begin(transfers, self.now())
-            while must_wait(transfers):
+        if must_wait(transfers, for_any):
+            self.reporter.begin(transfers, self.now(), for_any)
+            while must_wait(transfers, for_any):
                 self.reporter.rest(self)
                 self.progress()
             self.reporter.end()
@@ -158,18 +220,36 @@ class EngineCarrier(Carrier):
             if isinstance(transfer.result, MessageMismatch):
                 raise transfer.result
 
+    def test(self, transfers):
+        self.progress()
+        if must_wait(transfers, for_any=True):
+            self.wait_for_event(0, self.reporter.control.fileno())
+            self.progress()
+            os.sched_yield()  # the other ranks may need this core
+
+    def match(self, transfer, source, tag, dtype, count):
+        """Whether a message fits a receive, which then knows where it comes from; otherwise the receive has failed."""
+        transfer.began = self.now()
+        self.count_posted(transfer, -1)  # it may have left open what it receives
+        try:
+            transfer.accept(source, tag, dtype, count)
+        except MessageMismatch as error:
+            self.mismatch(transfer, error)
+            return False
+        self.count_posted(transfer, 1)
+        return True
+
     def finish(self, transfer, step):
         """Note that a transfer is done and that its message was step number `step`."""
         if not transfer.sends:
-            transfer.buffer.finish()
+            transfer.buffer.finish(transfer.count)
         transfer.done, transfer.result = self.now(), step
         key = transfer.sends, transfer.peer, transfer.tag
         self.finished[key] = self.finished.get(key, 0) + 1
 
     def mismatch(self, transfer, error):
-        """Note that a message does not fit its receive, which then counts as if it had never been posted."""
+        """Note that a message does not fit its receive."""
         transfer.result, transfer.done = error, self.now()
-        self.posted[transfer.sends, transfer.peer, transfer.tag] -= 1
 
     def links(self):
         """The Links from which the notebook sees whether anything can still move."""
@@ -182,12 +262,12 @@ class EngineCarrier(Carrier):
         self.release()
 
 
-def must_wait(transfers):
-    """Whether some transfers are not done. A message that does not fit ends the wait for the others too."""
+def must_wait(transfers, for_any=False):
+    """Whether some transfers, or all with `for_any`, are not done. One that has failed ends the wait for the others."""
     is_waiting = False
     for transfer in transfers:
         if transfer.done is None:
             is_waiting = True
-        elif isinstance(transfer.result, MessageMismatch):
+        elif for_any or isinstance(transfer.result, MessageMismatch):
             return False
     return is_waiting

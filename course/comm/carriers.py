@@ -49,7 +49,7 @@ class CarrierKind:
     name: the value of spmd's `carrier`. place: "module:class" of the `EngineCarrier`. label: how its messages travel,
     in words. launcher: the launcher with which the engines must have been started, None for any.
     library: the Library that its programs may call besides the communicator, None without one.
-    leave_seconds: how long a rank may take to leave at the end of a run; then its engine is restarted. None: it is not.
+    leave_seconds: how long a rank may take to leave at the end of a run; then its engine is restarted.
     """
 
     name: str
@@ -57,7 +57,7 @@ class CarrierKind:
     label: str
     launcher: str | None = None
     library: Library | None = None
-    leave_seconds: float | None = None
+    leave_seconds: float = 30
 
     def load(self):
         """The class of the carrier, imported. Called on the engines."""

@@ -10,23 +10,12 @@ from operator import index
 
 from course.comm import buffers
 from course.comm.faults import Delay, Drop, FaultsOf, Reorder
+from course.comm.mpi4py_names import explain
 from course.comm.recorder import Recorder
-from course.comm.transfer import BARRIER, Transfer
+from course.comm.requests import Request, fill_status, has_come, list_waiting
+from course.comm.transfer import ANY_SOURCE, ANY_TAG, BARRIER, PROC_NULL, Transfer, name_rank, name_tag
 
-
-class Request:
-    """A transfer that `isend` or `irecv` has begun."""
-
-    def __init__(self, comm, transfer):
-        self._comm, self._transfer, self._has_waited = comm, transfer, False
-
-    def wait(self):
-        """Return when the transfer is done: the filled buffer for an `irecv`, None for an `isend`."""
-        if not self._has_waited:
-            self._comm._wait("wait", [self._transfer])
-            self._has_waited = True
-            self._comm._open.discard(self)
-        return None if self._transfer.sends else self._transfer.buffer.given
+NAMES = {ANY_SOURCE: "ANY_SOURCE", ANY_TAG: "ANY_TAG", PROC_NULL: "PROC_NULL"}
 
 
 class Communicator:
@@ -45,30 +34,40 @@ class Communicator:
     def __repr__(self):
         return f"<rank {self.rank} of {self.size}>"
 
+    def __getattr__(self, name):
+        raise AttributeError(explain("comm", name))
+
     def send(self, buf, dest, tag=0):
         """Send the array `buf` to rank `dest`; returns when the matching receive has taken it.
 
-        Raises TypeError if `buf` is not an array of numbers, ValueError if there is no such rank.
+        dest: PROC_NULL to send nothing. Raises TypeError if `buf` is not an array of numbers, ValueError if there is
+        no such rank.
         """
         self._begin()
         self._wait("send", [self._post(True, buf, dest, tag)])
 
-    def recv(self, buf, source, tag=0):
+    def recv(self, buf, source=ANY_SOURCE, tag=ANY_TAG, status=None):
         """Fill the array `buf` with the next message from rank `source`; returns `buf`.
 
-        Raises MessageMismatch if the message has another dtype or another number of elements.
+        A message may have fewer elements than `buf`, the rest of which stays as it was. source: ANY_SOURCE for the
+        next message of any rank, PROC_NULL to receive nothing. tag: ANY_TAG for any. status: a Status to fill.
+        Raises MessageMismatch if the message has another dtype or more elements.
         """
         self._begin()
-        self._wait("recv", [self._post(False, buf, source, tag)])
+        transfer = self._post(False, buf, source, tag)
+        self._wait("recv", [transfer])
+        fill_status(status, transfer)
         return buf
 
-    def sendrecv(self, sendbuf, dest, sendtag=0, recvbuf=None, source=None, recvtag=0):
+    def sendrecv(self, sendbuf, dest, sendtag=0, recvbuf=None, source=ANY_SOURCE, recvtag=ANY_TAG, status=None):
         """Send `sendbuf` to `dest` and fill `recvbuf` from `source` at the same time; returns `recvbuf`."""
         if recvbuf is None or source is None:
             raise TypeError("sendrecv needs both sides: sendbuf, dest=..., recvbuf=..., source=...")
         self._begin()
         outgoing = self._post(True, sendbuf, dest, sendtag)
-        self._wait("sendrecv", [outgoing, self._post(False, recvbuf, source, recvtag)])
+        incoming = self._post(False, recvbuf, source, recvtag)
+        self._wait("sendrecv", [outgoing, incoming])
+        fill_status(status, incoming)
         return recvbuf
 
     def isend(self, buf, dest, tag=0):
@@ -76,10 +75,66 @@ class Communicator:
         self._begin()
         return self._make_request(self._post(True, buf, dest, tag))
 
-    def irecv(self, buf, source, tag=0):
+    def irecv(self, buf, source=ANY_SOURCE, tag=ANY_TAG):
         """Begin to receive; returns a Request. `buf` is filled when `wait` has returned."""
         self._begin()
         return self._make_request(self._post(False, buf, source, tag))
+
+    def probe(self, source=ANY_SOURCE, tag=ANY_TAG, status=None):
+        """Return True when there is a message that `recv` would take; it stays there. status: a Status to fill."""
+        self._begin()
+        probe, carrier = self._post(False, None, source, tag, probes=True), self._carrier
+        carrier.wait([probe])
+        if probe.peer != PROC_NULL:
+            self._recorder.add_call("probe", probe.peer, 0, probe.posted, probe.began, carrier.now())
+        fill_status(status, probe)
+        return True
+
+    def iprobe(self, source=ANY_SOURCE, tag=ANY_TAG, status=None):
+        """Return at once whether there is a message that `recv` would take; it stays there. status: a Status to fill.
+
+        Raises RuntimeError on simulated ranks if a program looks again and again and lets no time pass.
+        """
+        self._begin()
+        probe = self._post(False, None, source, tag, probes=True)
+        if probe.done is None:
+            self._carrier.test([probe])
+        if probe.done is None:
+            self._carrier.cancel(probe)
+            return False
+        fill_status(status, probe)
+        return True
+
+    def waitall(self, requests):
+        """Return when all these requests are done: a list of what `wait` returns for each."""
+        requests = list(requests)
+        waiting = list_waiting(requests)
+        if waiting:
+            self._wait("wait", [request._transfer for request in waiting])
+        for request in waiting:
+            request._end()
+        return [request.wait() for request in requests]
+
+    def waitany(self, requests, status=None):
+        """Return when one of these requests is done: its index. Requests that were waited for before do not count.
+
+        status: a Status to fill. Raises ValueError if none is left to wait for.
+        """
+        requests = list(requests)
+        waiting = list_waiting(requests)
+        if not waiting:
+            raise ValueError("waitany: all of these requests are done. Call it once per request.")
+        start = self._carrier.now()
+        transfers = [request._transfer for request in waiting]
+        if self._held:
+            self._release_held(transfers)
+        self._carrier.wait(transfers, for_any=True)
+        first = min((transfer for transfer in transfers if transfer.done is not None), key=lambda each: each.done)
+        self._add("waitany", [first], start)
+        request = waiting[transfers.index(first)]
+        request._end()
+        request._return(status)
+        return requests.index(request)
 
     def barrier(self):
         """Return when every rank has called it (by dissemination: Hensgen, Finkel and Manber 1988)."""
@@ -120,11 +175,15 @@ class Communicator:
         if faults.slow:
             self._carrier.sleep(faults.slow)
 
-    def _post(self, sends, given, peer, tag):
-        """Start one transfer."""
+    def _post(self, sends, given, peer, tag, probes=False):
+        """Start one transfer. given: the array; a probe has none."""
         peer, tag = self._check(sends, peer, tag)
-        buffer = buffers.wrap_outgoing(given) if sends else buffers.wrap_incoming(given)
-        transfer = Transfer(sends, peer, tag, buffer, self._step, self._carrier.now())
+        buffer = buffers.NOTHING if probes else buffers.wrap_outgoing(given) if sends else buffers.wrap_incoming(given)
+        transfer = Transfer(sends, peer, tag, buffer, self._step, self._carrier.now(), probes)
+        if peer == PROC_NULL:  # done at once, with nothing (MPI standard 4.1, section 3.10)
+            transfer.began = transfer.done = transfer.posted
+            transfer.find(PROC_NULL, ANY_TAG, 0)
+            return transfer
         if sends and self._faults is not None:
             return self._post_with_faults(transfer)
         self._carrier.start(transfer)
@@ -136,11 +195,13 @@ class Communicator:
         try:
             peer, tag = index(peer), index(tag)
         except TypeError:
-            raise TypeError(f"{name} and tag must be whole numbers, not {peer!r} and {tag!r}.") from None
-        if not 0 <= peer < self.size:
-            raise ValueError(f"{name}={peer}: there is no such rank. Ranks go from 0 to {self.size - 1}.")
-        if not 0 <= tag < 2**31:
-            raise ValueError(f"tag={tag}: there is no such tag. Tags go from 0 to {2**31 - 1}.")
+            wrong, given = ("tag", tag) if hasattr(peer, "__index__") else (name, peer)
+            raise TypeError(f"{wrong} must be a whole number, not {given!r}.") from None
+        if not 0 <= peer < self.size and peer != PROC_NULL and (sends or peer != ANY_SOURCE):
+            given = NAMES.get(peer, peer)
+            raise ValueError(f"{name}={given}: there is no such rank. Ranks go from 0 to {self.size - 1}.")
+        if not 0 <= tag < 2**31 and (sends or tag != ANY_TAG):
+            raise ValueError(f"tag={NAMES.get(tag, tag)}: there is no such tag. Tags go from 0 to {2**31 - 1}.")
         return peer, tag
 
     def _post_with_faults(self, transfer):
@@ -174,11 +235,29 @@ class Communicator:
         if self._held:
             self._release_held(transfers)
         carrier.wait(transfers)
+        self._add(op, transfers, start)
+
+    def _test(self, transfer):
+        """Whether a transfer is done now; then count it and record the call."""
+        carrier = self._carrier
+        if self._held:
+            self._release_held([transfer])
+        if not has_come(transfer, carrier.now()):
+            carrier.test([transfer])
+            if not has_come(transfer, carrier.now()):
+                return False
+        self._add("test", [transfer], carrier.now())
+        return True
+
+    def _add(self, op, transfers, start):
+        """Count transfers that are done, and record the call that waited for them."""
+        transfers = [transfer for transfer in transfers if transfer.peer != PROC_NULL]
         for transfer in transfers:
             if transfer.result > self._step:
                 self._step = transfer.result
             self._recorder.count_message(transfer)
-        self._recorder.add_wait(op, transfers, start)
+        if transfers:
+            self._recorder.add_wait(op, transfers, start)
 
     def _release_held(self, transfers):
         """Start those transfers that wait to be overtaken: no message can overtake them before this wait is over."""
@@ -197,6 +276,6 @@ class Communicator:
             transfer = request._transfer
             kind, way = ("isend", "to") if transfer.sends else ("irecv", "from")
             raise RuntimeError(
-                f"the function returned without waiting for its {kind} {way} rank {transfer.peer} (tag "
-                f"{transfer.tag}): call wait() on the request that {kind} returned."
+                f"the function returned without waiting for its {kind} {way} {name_rank(transfer.peer)} "
+                f"({name_tag(transfer.tag)}): call wait() on the request that {kind} returned."
             )

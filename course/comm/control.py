@@ -6,7 +6,7 @@ Each rank connects to here and sends tuples over `wire.py`; what they say is not
     ("absent", rank, error)                   if it cannot take part
     ("met",)                                  once it has found the other ranks
     ("prints", time, lines)
-    ("waits", version, pending, place, since, begun, links)      once it has waited a while
+    ("waits", version, pending, for_any, place, since, begun, links)      once it has waited a while
     ("continues",)                            when a reported wait is over
     ("still", question, version)              the version of the reported wait it is in, None if it is in none
     ("ended", doing, error, place, value, record, links, at)

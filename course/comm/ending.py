@@ -13,7 +13,6 @@ from course.comm import hang
 
 PAUSE = 0.05  # seconds between two looks at the ranks
 SECONDS_TO_STOP = (0.2, 0.5, 0.5)  # for a rank to notice that the run is over, then after each of two interrupts
-SECONDS_TO_ANSWER = 60  # the call that made an engine a rank, after the rank has ended
 
 
 def end_ranks(server, kind, calls):
@@ -80,15 +79,20 @@ def _interrupt(peer, engines):
 
 
 def _await_calls(peers, engines, kind, calls):
-    """Wait until no engine is at work for this run; restart those whose carrier takes too long to leave."""
-    late = []
+    """Wait until no engine is at work for this run; restart those on which something of the run goes on."""
+    failed = {}  # engine -> why
     for peer, call in zip(peers, calls, strict=True):
         if peer.ended and not peer.has_died():
-            call.wait(kind.leave_seconds or SECONDS_TO_ANSWER)
-            late += [] if call.done() else [peer.engine]
-    if late and kind.leave_seconds:
-        engines.restart(late)
-        print(f"Restarted {_describe_engines(late, engines)}, since {kind.library.name} did not shut down there.")
+            call.wait(kind.leave_seconds)
+            if not call.done():
+                library = kind.library.name if kind.library else "what the run began"
+                failed[peer.engine] = f"{library} did not shut down there"
+            elif call.successful() and call.get():
+                name, error = call.get()[0]
+                failed[peer.engine] = f"{name} did not shut down there ({error})"
+    if failed:
+        engines.restart(list(failed))
+        print(f"Restarted {_describe_engines(list(failed), engines)}, since {next(iter(failed.values()))}.")
 
 
 def _describe_engines(ranks, engines):

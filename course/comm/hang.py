@@ -6,7 +6,7 @@
 
 from dataclasses import dataclass
 
-from course.comm.transfer import BARRIER
+from course.comm.transfer import ANY_SOURCE, ANY_TAG, BARRIER, name_rank
 
 MOST_LINES = 16  # of a report's text
 
@@ -46,8 +46,15 @@ def explain(states, limit=None):
 
 
 def find_ring(states):
-    """The ranks that wait in a circle, each for the next; [] without a circle."""
-    waits_for = {state.rank: [p.peer for p in state.pending] for state in states if state.doing == "waits"}
+    """The ranks that wait in a circle, each for the next; [] without a circle.
+
+    A rank for which one of several others is enough is in no circle.
+    """
+    waits_for = {
+        state.rank: [p.peer for p in state.pending]
+        for state in states
+        if state.doing == "waits" and not _waits_for_one_of_several(state)
+    }
     seen = set()
     for start in waits_for:
         path = [start]
@@ -92,7 +99,12 @@ def _cause_of_waits(states, ring):
             for pending in state.pending:
                 if cause := explanation(state, pending, by_rank):
                     return cause
-    return _cause_of_ring(ring, by_rank) if ring else "The ranks wait for one another."
+    if ring:
+        return _cause_of_ring(ring, by_rank)
+    for state in _with(states, "waits"):
+        if _waits_for_one_of_several(state):
+            return _cause_of_open_wait(state, states)
+    return "The ranks wait for one another."
 
 
 def _cause_in_library(alone, computing, returned):
@@ -120,15 +132,16 @@ def _lost_message(state, pending, by_rank):
 
 
 def _different_tags(state, pending, by_rank):
-    if pending.sends or pending.tag == BARRIER:
+    if pending.sends or pending.tag in (BARRIER, ANY_TAG):
         return ""
-    peer = by_rank[pending.peer]
-    for other in [*peer.pending, *peer.begun]:
-        if other.sends and other.peer == state.rank and other.tag not in (pending.tag, BARRIER):
-            return (
-                f"The tags differ: rank {state.rank} receives from rank {peer.rank} with tag {pending.tag}, and rank "
-                f"{peer.rank} sends to it with tag {other.tag}. Use the same tag on both sides."
-            )
+    for peer in by_rank.values() if pending.peer == ANY_SOURCE else [by_rank[pending.peer]]:
+        for other in [*peer.pending, *peer.begun]:
+            if other.sends and other.peer == state.rank and other.tag not in (pending.tag, BARRIER):
+                return (
+                    f"The tags differ: rank {state.rank} receives from {name_rank(pending.peer)} with tag "
+                    f"{pending.tag}, and rank {peer.rank} sends to it with tag {other.tag}. Use the same tag on both "
+                    "sides."
+                )
     return ""
 
 
@@ -153,7 +166,7 @@ def _missed_barrier(state, pending, by_rank):
 
 
 def _peer_has_returned(state, pending, by_rank):
-    if by_rank[pending.peer].doing != "returned":
+    if _waits_for_one_of_several(state) or by_rank[pending.peer].doing != "returned":
         return ""
     if pending.sends:
         return (
@@ -184,6 +197,28 @@ def _cause_of_ring(ring, by_rank):
         f"Ranks {names} wait for one another in a circle: their calls are in the wrong order, or one of them names the "
         "wrong rank."
     )
+
+
+def _waits_for_one_of_several(state):
+    """Whether a rank waits for one of several others, so that it is stuck only if none of them comes."""
+    return state.for_any or any(pending.peer == ANY_SOURCE for pending in state.pending)
+
+
+def _cause_of_open_wait(state, states):
+    """The cause where a rank waits for one of several others, and all of them have returned or wait themselves."""
+    if state.for_any:
+        peers = {pending.peer for pending in state.pending} - {ANY_SOURCE}
+        waited = f"Rank {state.rank} waits for one of its requests, and none of them will be done"
+    else:
+        peers = set()
+        waited = f"Rank {state.rank} waits for a message from any rank, and none will come"
+    others = [other for other in states if other.rank != state.rank and (not peers or other.rank in peers)]
+    returned, waiting = _with(others, "returned"), _with(others, "waits")
+    reasons = [f"{_names(returned)} {_was(returned, 'has', 'have')} returned"] if returned else []
+    reasons += [f"{_names(waiting)} {_was(waiting, 'waits too', 'wait too')}"] if waiting else []
+    if not reasons:
+        return f"{waited}: there is no other rank."
+    return f"{waited}: {' and '.join(reasons)}."
 
 
 def _with(states, *doings):

@@ -16,10 +16,10 @@ import weakref
 from typing import ClassVar
 
 from course.comm import wire
+from course.comm.leftovers import HOROVOD
 from course.comm.local import SocketCarrier
 
 SECONDS_APART = 8  # that one rank may reach a collective after another (checked every 2 s)
-LIBRARIES = ("horovod.torch.mpi_ops", "horovod.tensorflow.mpi_ops")  # each has its own copy of Horovod's state
 LEFT_ALONE = re.compile(  # words in Horovod's errors when another rank is gone
     r"Horovod has been shut down|Connection (closed|reset) by peer|Broken pipe|Connection refused", re.IGNORECASE
 )
@@ -34,12 +34,8 @@ SETTINGS = {
 
 
 class HorovodCarrier(SocketCarrier):
-    """A rank of a run under Horovod.
+    """A rank of a run under Horovod."""
 
-    stays_joined: whether the rank stays joined when the run is over, for calls outside runs.
-    """
-
-    stays_joined = False
     variables: ClassVar = {}
 
     def __init__(self, rank, size, reporter, secret, directory, name):
@@ -105,6 +101,6 @@ def _stop(server):
 
 def leave():
     """Leave Horovod if this process has joined it; ranks that wait for this one get an error."""
-    for name in LIBRARIES:
+    for name in HOROVOD:
         if name in sys.modules:
             sys.modules[name].shutdown()

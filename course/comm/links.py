@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 
 from course.comm import memory
-from course.comm.transfer import MessageMismatch, check_fit
 
 # number on this link, tag, step, elements, bytes that follow, address of the bytes that do not, dtype
 HEADER = struct.Struct("<qqiqqq24s")
@@ -106,37 +105,35 @@ class Head(NamedTuple):
     dtype: bytes
 
 
-class Incoming:
-    """A link on which the rank of `carrier` receives; `sock` is None until the other rank has opened it."""
+class Aside:
+    """A message that no receive wanted when it came: its Head, memory for its payload, and the receive that took it."""
 
-    def __init__(self, carrier):
-        self.carrier = carrier
+    def __init__(self, link, head):
+        self.link, self.head, self.payload = link, head, np.empty(head.nbytes, np.uint8)
+        self.is_complete, self.receive = False, None
+
+    def deliver(self):
+        """Pass the message on, once it is complete and has a receive."""
+        if self.is_complete and self.receive is not None:
+            self.receive.buffer.data[: self.head.nbytes] = self.payload
+            self.link.acknowledge(self.receive, self.head)
+
+
+class Incoming:
+    """A link from rank `source`, on which the rank of `carrier` receives; `sock` is None until it has been opened."""
+
+    def __init__(self, carrier, source):
+        self.carrier, self.source = carrier, source
         self.sock = None
-        self.posted = deque()  # receives that have no message yet
-        self.aside = deque()  # (Head, payload) of messages that no receive wanted when they came
         self.header = bytearray()
         self.head = None  # of the message whose payload comes next
         self.payload, self.filled = None, 0  # memory for it, and how much of that is filled
-        self.receive = None  # the receive that it is for, None if it is put aside or does not fit
-        self.is_unfit = False
+        self.receive = self.aside = None  # the receive that it is for, or the Aside; neither if it does not fit
         self.pid = None  # of the process that sends
-
-    def post(self, transfer):
-        """Match a receive with a message that was put aside, or let it wait for the socket."""
-        for message in self.aside:
-            head, payload = message
-            if head.tag == transfer.tag:
-                self.aside.remove(message)
-                if self.fits(transfer, head):
-                    if not head.address:
-                        transfer.buffer.data[:] = payload
-                    self.acknowledge(transfer, head)
-                return
-        self.posted.append(transfer)
 
     def is_wanted(self):
         """Whether to read from the socket: messages stay in it while there is no receive."""
-        return self.sock is not None and bool(self.posted or self.payload is not None)
+        return self.sock is not None and (self.payload is not None or self.carrier.mailbox.wants(self.source))
 
     def pull(self):
         """Read what has come and is wanted; returns whether the link is still open."""
@@ -165,41 +162,38 @@ class Incoming:
 
     def choose(self, head):
         """Find the receive for the message that comes next; without one, the message will be put aside."""
-        self.head, self.filled, self.receive, self.is_unfit = head, 0, None, False
-        for transfer in self.posted:
-            if transfer.tag == head.tag:
-                self.posted.remove(transfer)
-                if self.fits(transfer, head):
-                    self.receive = transfer
-                    self.payload = memoryview(NOTHING if head.address else transfer.buffer.data)
-                    return
-                self.is_unfit = True
-                break
-        self.payload = memoryview(np.empty(head.nbytes, np.uint8))
+        self.head, self.filled, self.receive, self.aside = head, 0, None, None
+        self.carrier.put_last(self)
+        transfer = self.carrier.mailbox.take_receive(self.source, head.tag)
+        if transfer is None:
+            self.aside = Aside(self, head)
+            self.payload = memoryview(self.aside.payload)
+            self.carrier.keep(self.source, head.tag, head.count, self.aside)
+        elif self.fits(transfer, head):
+            self.receive = transfer
+            self.payload = memoryview(NOTHING if head.address else transfer.buffer.data[: head.nbytes])
+        else:
+            self.payload = memoryview(np.empty(head.nbytes, np.uint8))
 
     def complete(self):
         """Do what is due once the payload is complete."""
-        if self.receive is not None:
-            self.acknowledge(self.receive, self.head)
-        elif not self.is_unfit:
-            self.aside.append((self.head, np.asarray(self.payload)))
-        self.payload = self.receive = None
+        receive, aside = self.receive, self.aside
+        self.payload = self.receive = self.aside = None
+        if receive is not None:
+            self.acknowledge(receive, self.head)
+        elif aside is not None:
+            aside.is_complete = True
+            aside.deliver()
 
     def fits(self, transfer, head):
-        """Whether the message fits the receive, which is told if it does not."""
-        transfer.began = self.carrier.now()
-        try:
-            check_fit(transfer, head.dtype.rstrip(b"\0").decode(), head.count)
-        except MessageMismatch as error:
-            self.carrier.mismatch(transfer, error)
-            return False
-        return True
+        """Whether the message fits the receive, which is told."""
+        return self.carrier.match(transfer, self.source, head.tag, head.dtype.rstrip(b"\0").decode(), head.count)
 
     def acknowledge(self, transfer, head):
         """Finish a receive whose payload has come, or can be read from memory now, and tell the sender."""
         if head.address:
             try:
-                memory.read(self.pid, head.address, transfer.buffer.data)
+                memory.read(self.pid, head.address, transfer.buffer.data[: transfer.nbytes])
             except OSError:
                 return  # the sender has died, as the notebook knows
         self.carrier.finish(transfer, max(head.step, transfer.step) + 1)
@@ -207,7 +201,9 @@ class Incoming:
 
     def answer(self, *content):
         """Send an acknowledgement."""
-        with suppress(OSError):  # the sender is gone
+        if self.sock is None:
+            return  # the sender is gone
+        with suppress(OSError):
             self.sock.setblocking(True)  # these few bytes find room at once, unless nobody ever reads them
             self.sock.sendall(ACK.pack(*content))
             self.sock.setblocking(False)

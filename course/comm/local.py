@@ -36,14 +36,16 @@ class SocketCarrier(EngineCarrier):
         self.hello = np.frombuffer(self.secret, np.uint8)  # what the other ranks try to read
         memory.let_siblings_read()
 
-    def begin(self, transfer):
-        if transfer.sends:
-            link = self.outgoing.get(transfer.peer) or self.open_link(transfer.peer)
-            link.queue.append(transfer)
-            if link.sock is not None:
-                link.push(self.now())
-        else:
-            self.find_incoming(transfer.peer).post(transfer)
+    def begin_send(self, transfer):
+        link = self.outgoing.get(transfer.peer) or self.open_link(transfer.peer)
+        link.queue.append(transfer)
+        if link.sock is not None:
+            link.push(self.now())
+
+    def deliver(self, aside, transfer):
+        if aside.link.fits(transfer, aside.head):
+            aside.receive = transfer
+            aside.deliver()
 
     def open_link(self, peer):
         """Open the link to a rank. The link to a rank that has died has no socket and moves nothing."""
@@ -58,7 +60,7 @@ class SocketCarrier(EngineCarrier):
 
     def find_incoming(self, peer):
         """The link from a rank, which that rank may open later."""
-        return self.incoming.get(peer) or self.incoming.setdefault(peer, Incoming(self))
+        return self.incoming.get(peer) or self.incoming.setdefault(peer, Incoming(self, peer))
 
     def accept(self):
         """Take the links that other ranks have opened, if they begin with the secret."""
@@ -89,9 +91,15 @@ class SocketCarrier(EngineCarrier):
                 link.push(now)
                 if not link.take_answers(self.finish):
                     self.forget(link)
-        for link in self.incoming.values():
+        if self.mailbox.open:
+            self.accept()
+        for link in list(self.incoming.values()):
             if link.is_wanted() and not link.pull():
                 self.forget(link)
+
+    def put_last(self, link):
+        """Read from the other incoming links before this one, so that a receive from any rank passes nobody over."""
+        self.incoming[link.source] = self.incoming.pop(link.source)
 
     def forget(self, link):
         """Drop a link that the other rank has closed."""

@@ -18,7 +18,6 @@ from collections import deque
 from mpi4py import MPI
 
 from course.comm.carrier import EngineCarrier, must_wait
-from course.comm.transfer import MessageMismatch, check_fit
 
 HEADER = struct.Struct("<iqiiqq24s")  # source, number on this link, tag, step, elements, bytes, dtype
 ANSWER = struct.Struct("<iqid")  # source, number, step, when the receive was there
@@ -41,8 +40,6 @@ class MpiCarrier(EngineCarrier):
         self.unanswered = {}  # (dest, number) -> transfer
         self.half_done = {}  # (dest, number) -> the step, or None: of its payload and its answer, one is through
         self.control_poll = None  # says whether the notebook has sent a message
-        self.receives = [deque() for _ in range(size)]  # receives without a message, by source
-        self.arrived = [deque() for _ in range(size)]  # headers without a receive, by source
         self.requests, self.handlers = [], []  # MPI's open requests, and the function to call when each is done
         self.held = {}  # dest -> deque of sends that leave later, and of those behind them
 
@@ -78,13 +75,9 @@ class MpiCarrier(EngineCarrier):
         if not request.Test():
             self.follow(request, _do_nothing)
 
-    def begin(self, transfer):
+    def begin_send(self, transfer):
         dest = transfer.peer
-        if not transfer.sends:
-            self.receives[dest].append(transfer)
-            if self.arrived[dest]:
-                self.match(dest)
-        elif dest in self.held or transfer.not_before > transfer.posted:
+        if dest in self.held or transfer.not_before > transfer.posted:
             self.held.setdefault(dest, deque()).append(transfer)
         else:
             self.send(transfer)
@@ -119,31 +112,21 @@ class MpiCarrier(EngineCarrier):
         return self.payloads + number % (TAGS - 2)
 
     def take_header(self, source, *head):
-        self.arrived[source].append(head)
-        self.match(source)
+        _, tag, _, count, *_ = head
+        transfer = self.mailbox.take_receive(source, tag)
+        if transfer is None:
+            self.keep(source, tag, count, (source, *head))
+        else:
+            self.deliver((source, *head), transfer)
 
-    def match(self, source):
-        """Match receives with messages of the same tag, both in their order."""
-        receives, arrived = self.receives[source], self.arrived[source]
-        for head in list(arrived):
-            transfer = next((transfer for transfer in receives if transfer.tag == head[1]), None)
-            if transfer is not None:
-                receives.remove(transfer)
-                arrived.remove(head)
-                self.receive(transfer, *head)
-
-    def receive(self, transfer, number, tag, step, count, nbytes, dtype):
+    def deliver(self, head, transfer):
         """Ask MPI for the payload, if it fits, and answer."""
-        source = transfer.peer
-        transfer.began = self.now()
-        try:
-            check_fit(transfer, dtype.rstrip(b"\0").decode(), count)
-        except MessageMismatch as error:
-            self.mismatch(transfer, error)
+        source, number, tag, step, count, nbytes, dtype = head
+        if not self.match(transfer, source, tag, dtype.rstrip(b"\0").decode(), count):
             return
         step = max(step, transfer.step) + 1
         if nbytes:
-            request = self.ranks.Irecv([transfer.buffer.data, MPI.BYTE], source, self.find_payload_tag(number))
+            request = self.ranks.Irecv([transfer.buffer.data[:nbytes], MPI.BYTE], source, self.find_payload_tag(number))
             self.follow(request, lambda: self.finish(transfer, step))
         self.send_small(source, self.answers, ANSWER.pack(self.rank, number, step, transfer.began))
         if not nbytes:
@@ -176,14 +159,14 @@ class MpiCarrier(EngineCarrier):
                 handle()
         return self.send_held() or some if self.held else some
 
-    def wait(self, transfers):
+    def wait(self, transfers, for_any=False):
         """As on every carrier, but a short wait does not reach the reporter, which would make it longer."""
         for _ in range(TESTS):
             if not self.progress():
-                if not must_wait(transfers):
+                if not must_wait(transfers, for_any):
                     break
                 os.sched_yield()
-        super().wait(transfers)
+        super().wait(transfers, for_any)
 
     def wait_for_event(self, seconds, control):
         """As on every carrier. A rank yields its core between tests, since there may be more ranks than cores; one that

@@ -9,12 +9,13 @@ from course.comm.stuck import NO_LINKS
 class Wait(NamedTuple):
     """A wait that a rank has reported.
 
-    version: counts the reports of this rank. pending: list of `states.Pending`. place: a `states.Place`.
-    since: when the wait began, in seconds on the carrier's clock.
+    version: counts the reports of this rank. pending: list of `states.Pending`; for_any: whether one of these is
+    enough. place: a `states.Place`. since: when the wait began, in seconds on the carrier's clock.
     """
 
     version: int
     pending: list
+    for_any: bool
     place: object
     since: float
 

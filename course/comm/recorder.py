@@ -39,7 +39,7 @@ class Recorder:
 
     def count_message(self, transfer):
         """Count one end of a message that is done."""
-        nbytes, step = transfer.buffer.nbytes, transfer.result
+        nbytes, step = transfer.nbytes, transfer.result
         if step > self.step:
             self.step = step
         if not transfer.sends:
@@ -68,7 +68,7 @@ class Recorder:
                 last = transfer
             if transfer.done > end:
                 end = transfer.done
-            nbytes += transfer.buffer.nbytes
+            nbytes += transfer.nbytes
         self.add_call(op, last.peer, nbytes, start, max(start, last.began), end)
 
     def add_call(self, op, peer, nbytes, start, began, end, done=True):
@@ -87,9 +87,9 @@ class Recorder:
         """
         if transfers:
             first = transfers[0]
-            op = "barrier" if first.tag == BARRIER else "send" if first.sends else "recv"
-            nbytes = sum(transfer.buffer.nbytes for transfer in transfers)
-            self.add_call(op, first.peer, nbytes, since, now, now, done=False)
+            op = "barrier" if first.tag == BARRIER else "send" if first.sends else "probe" if first.probes else "recv"
+            nbytes = sum(transfer.nbytes for transfer in transfers)
+            self.add_call(op, max(first.peer, -1), nbytes, since, now, now, done=False)
         self.end("waits", now)
 
     def to_plain(self):

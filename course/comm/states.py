@@ -11,7 +11,7 @@ import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from course.comm.transfer import BARRIER
+from course.comm.transfer import BARRIER, name_rank, name_tag
 
 MOST_CHARACTERS = 2000  # of an exception's message
 COURSE = str(Path(__file__).parent.parent)
@@ -43,7 +43,8 @@ class Place:
 class Pending:
     """One end of a message that is not done.
 
-    sends: whether this rank sends it. what: its size in words, "8 × float64". dropped: whether a fault lost it.
+    sends: whether this rank sends it. peer, tag: as in `Transfer`. what: its size in words, "8 × float64". dropped:
+    whether a fault lost it. probes: whether this rank only looks for it.
     """
 
     sends: bool
@@ -52,12 +53,13 @@ class Pending:
     what: str
     bytes: int
     dropped: bool = False
+    probes: bool = False
 
     @classmethod
     def of(cls, transfer):
         """The Pending of a Transfer."""
-        buffer = transfer.buffer
-        return cls(transfer.sends, transfer.peer, transfer.tag, str(buffer), buffer.nbytes, transfer.dropped)
+        buffer, peer, tag = transfer.buffer, transfer.peer, transfer.tag
+        return cls(transfer.sends, peer, tag, str(buffer), buffer.nbytes, transfer.dropped, transfer.probes)
 
     def text(self):
         """What the rank waits for: 'to receive 8 × float64 (64 bytes, tag 0) from rank 1'."""
@@ -65,7 +67,9 @@ class Pending:
             return f"in the barrier for rank {self.peer}"
         if self.sends:
             return f"for rank {self.peer} to receive {self.what} ({self.bytes} bytes, tag {self.tag})"
-        return f"to receive {self.what} ({self.bytes} bytes, tag {self.tag}) from rank {self.peer}"
+        if self.probes:
+            return f"for a message ({name_tag(self.tag)}) from {name_rank(self.peer)}"
+        return f"to receive {self.what} ({self.bytes} bytes, {name_tag(self.tag)}) from {name_rank(self.peer)}"
 
 
 @dataclass
@@ -75,8 +79,8 @@ class State:
     doing: "returned", "raised", "died" (its process ended or, by a fault, its thread), "waits", "alone" (in a call of
     `library` for which other ranks have not come), "computes", "ready" (it could continue, but it was not its turn),
     or "absent" (its engine never began).
-    pending: what it waits for. begun: what else it has begun without waiting for it. seconds: how long it has waited,
-    None where that means nothing. place: where it is or raised.
+    pending: what it waits for; for_any: whether one of these is enough. begun: what else it has begun without waiting
+    for it. seconds: how long it has waited, None where that means nothing. place: where it is or raised.
     error: its exception as (type, message), or how it died as ("", words). at: when it ended, on the carrier's clock.
     library: the name of the library in whose call it waits, "" outside such calls.
     """
@@ -90,6 +94,7 @@ class State:
     error: tuple = ("", "")
     at: float = 0.0
     library: str = ""
+    for_any: bool = False
 
     def text(self):
         """One line: 'rank 2 raised KeyError: 'w' (cell 5, line 3 of `ring`)'."""
@@ -113,7 +118,8 @@ class State:
             case "ready":
                 return "could continue"
         seconds = "" if self.seconds is None else f", for {self.seconds:.1f} s so far"
-        return f"waits {' and '.join(dict.fromkeys(each.text() for each in self.pending))}{seconds}"
+        conjunction = " or " if self.for_any else " and "
+        return f"waits {conjunction.join(dict.fromkeys(each.text() for each in self.pending))}{seconds}"
 
 
 def is_students(filename):

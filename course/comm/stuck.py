@@ -9,12 +9,15 @@ too long, however busy the machine is. Asks the ranks through their `Peer`; ends
 
 from typing import NamedTuple
 
+from course.comm.transfer import ANY_SOURCE, ANY_TAG, is_taken
+
 
 class Links(NamedTuple):
     """What one rank has counted on its links when it reports. It travels from the rank to the notebook.
 
-    messages: (sends, peer, tag) -> (posted, done), two numbers of transfers. holds_back: whether the rank holds back a
-    message that will leave later by itself.
+    messages: (sends, peer, tag) -> (posted, done), two numbers of transfers. A receive or a probe that leaves its
+    source or tag open counts as posted under ANY_SOURCE or ANY_TAG until it has its message. holds_back: whether the
+    rank holds back a message that will leave later by itself.
     """
 
     messages: dict
@@ -59,6 +62,17 @@ def _moves(source, dest):
         if not sends or peer != dest.rank:
             continue
         awaited, received = dest.links.messages.get((False, source.rank, tag), (0, 0))
+        if sent > received and _is_open_to(dest, source.rank, tag):
+            return True
         if min(sent, awaited) > received or (received > acknowledged and not source.ended):
+            return True
+    return False
+
+
+def _is_open_to(dest, source, tag):
+    """Whether a rank waits for a message with an open source or tag, and would take one of this source and tag."""
+    for (sends, wanted_source, wanted_tag), (posted, _) in dest.links.messages.items():
+        is_open = wanted_source == ANY_SOURCE or wanted_tag == ANY_TAG
+        if posted and is_open and not sends and is_taken(wanted_source, wanted_tag, source, tag):
             return True
     return False

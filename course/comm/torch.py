@@ -15,6 +15,7 @@ environment variables of torchrun need a TCPStore, and connecting to one sometim
 
 import datetime
 import os
+from collections import deque
 
 import numpy as np
 import torch
@@ -24,12 +25,12 @@ from torch.distributed.rendezvous import register_rendezvous_handler
 from course.comm import wire
 from course.comm.buffers import ON_GPU, Buffer
 from course.comm.local import SocketCarrier
-from course.comm.transfer import Transfer
+from course.comm.transfer import BARRIER, Transfer
 from course.errors import Problem
 
 TIMEOUT = datetime.timedelta(seconds=30)  # to meet, and for a payload whose partner has died in the meantime
 NO_BYTES = np.empty(0, np.uint8)
-HANDED_OVER = 2**40  # added to a tag for the second announcement
+HANDED_OVER = -(2**40)  # added to a tag for the second announcement, which no receive from any rank takes
 LOOK = 0.001  # seconds between looks at NCCL's work, whose end no socket reports
 
 
@@ -39,10 +40,10 @@ class Announcement:
     data, nbytes = NO_BYTES, 0
     __str__ = Buffer.__str__
 
-    def __init__(self, buffer, on_gpu):
-        self.dtype, self.count = buffer.dtype + ON_GPU * on_gpu, buffer.count
+    def __init__(self, buffer, count, on_gpu):
+        self.dtype, self.count = buffer.dtype + ON_GPU * on_gpu, count
 
-    def finish(self):
+    def finish(self, count):
         """Nothing to do: no payload has come."""
 
 
@@ -55,6 +56,7 @@ class TorchCarrier(SocketCarrier):
         super().__init__(rank, size, reporter, secret, directory, name)
         self.store = self.nccl = None
         self.stages = {}  # id of an announcement -> (the announcement, the transfer announced, torch's work)
+        self.to_itself = {}  # tag -> sends of this rank to itself that it has not received
         self.groups = 0  # default groups made so far
         self.moving = []  # (work of NCCL, transfer)
         self.handed_over = {}  # (sends, peer) -> number of payloads passed to torch
@@ -85,14 +87,16 @@ class TorchCarrier(SocketCarrier):
         TorchCarrier.current = self
 
     def begin(self, transfer):
-        if transfer.peer == self.rank:
-            super().begin(transfer)  # torch cannot send from a rank to itself
-        else:
-            self.announce(transfer, transfer.tag)
+        if transfer.probes:
+            super().begin(transfer)
+            return
+        if transfer.sends and transfer.peer == self.rank:
+            self.to_itself.setdefault(transfer.tag, deque()).append(transfer)
+        self.announce(transfer, transfer.tag)
 
     def announce(self, transfer, tag, work=None):
         """Exchange a message without payload with the other side of a transfer."""
-        buffer = Announcement(transfer.buffer, self.uses_nccl(transfer))
+        buffer = Announcement(transfer.buffer, transfer.count, self.uses_nccl(transfer))
         announcement = Transfer(transfer.sends, transfer.peer, tag, buffer, transfer.step, self.now())
         announcement.not_before = transfer.not_before
         self.stages[id(announcement)] = announcement, transfer, work
@@ -100,15 +104,16 @@ class TorchCarrier(SocketCarrier):
 
     def finish(self, announcement, step):
         """Continue with the transfer whose announcement has come through."""
-        if announcement.peer == self.rank:
-            super().finish(announcement, step)
-            return
         _, transfer, work = self.stages.pop(id(announcement))
         announcement.result = step
-        is_first = announcement.tag < HANDED_OVER
+        is_first = announcement.tag >= BARRIER
         if is_first:
+            self.note_message(announcement, transfer)
             transfer.began, transfer.result = max(announcement.began, transfer.posted), step
-            if not transfer.buffer.nbytes:
+            if transfer.peer == self.rank and not transfer.sends:
+                sent = self.to_itself[transfer.tag].popleft()
+                transfer.buffer.data[: sent.nbytes] = sent.buffer.data  # torch cannot send from a rank to itself
+            if not transfer.nbytes or transfer.peer == self.rank:
                 super().finish(transfer, step)
                 return
         try:
@@ -128,10 +133,17 @@ class TorchCarrier(SocketCarrier):
             super().finish(transfer, transfer.result)
 
     def mismatch(self, announcement, error):
-        is_own = announcement.peer == self.rank
-        transfer = announcement if is_own else self.stages.pop(id(announcement))[1]
+        transfer = self.stages.pop(id(announcement))[1]
+        self.note_message(announcement, transfer)
         transfer.began = announcement.began
+        if transfer.peer == self.rank:
+            self.to_itself[transfer.tag].popleft()
         super().mismatch(transfer, error)
+
+    def note_message(self, announcement, transfer):
+        """Let a transfer know what its announcement says of its message."""
+        transfer.peer, transfer.tag, transfer.count = announcement.peer, announcement.tag, announcement.count
+        transfer.nbytes = transfer.buffer.nbytes // max(transfer.buffer.count, 1) * transfer.count
 
     def hand_over(self, transfer):
         """Pass a payload to torch to send or receive; returns torch's work."""
@@ -139,10 +151,11 @@ class TorchCarrier(SocketCarrier):
         number = self.handed_over[link] = self.handed_over.get(link, 0) + 1
         source, dest = (self.rank, transfer.peer) if transfer.sends else (transfer.peer, self.rank)
         if self.uses_nccl(transfer):
-            group, tensor = self.nccl[source < dest], transfer.buffer.tensor.reshape(-1).view(torch.uint8)
+            group, whole = self.nccl[source < dest], transfer.buffer.tensor.reshape(-1).view(torch.uint8)
         else:
             data = transfer.buffer.data
-            group, tensor = self.gloo, torch.from_numpy(data if data.flags.writeable else data.copy())
+            group, whole = self.gloo, torch.from_numpy(data if data.flags.writeable else data.copy())
+        tensor = whole[: transfer.nbytes]
         return group.send([tensor], dest, number) if transfer.sends else group.recv([tensor], source, number)
 
     def uses_nccl(self, transfer):

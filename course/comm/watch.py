@@ -122,7 +122,8 @@ class RunWatcher:
             return states.State(peer.rank, doing, place=place, error=error, at=peer.at, library=name)
         if peer.wait:
             seconds = now - self.server.began - peer.wait.since
-            return states.State(peer.rank, "waits", peer.wait.pending, peer.begun, seconds, peer.wait.place)
+            _, pending, for_any, place, _ = peer.wait
+            return states.State(peer.rank, "waits", pending, peer.begun, seconds, place, for_any=for_any)
         if not all(each.has_met for each in self.peers):
             return states.State(peer.rank, "ready" if peer.connection else "absent")
         stack = self.engines.read_stack(peer.engine) or []

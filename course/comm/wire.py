@@ -5,13 +5,12 @@ of the notebook can travel) and the memory of each array and tensor in it. Both 
 connection begins with a secret, so nothing from outside is ever unpickled. Knows sockets; knows nothing of ranks.
 """
 
-import io
 import pickle
 import socket
 import struct
 import sys
 
-import cloudpickle
+from course import functions
 
 COUNT, LENGTH = struct.Struct("!I"), struct.Struct("!Q")
 BACKLOG = 4096  # connections that may wait to be accepted: all ranks may connect at once
@@ -19,8 +18,13 @@ SECONDS_TO_CONNECT = 5
 SECRET_BYTES = 16
 
 
-class _Pickler(cloudpickle.Pickler):
-    """Leaves the memory of a tensor out of the pickle, as NumPy does with that of an array."""
+class _Pickler(functions.FunctionPickler):
+    """Leaves the memory of a tensor out of the pickle, as NumPy does with that of an array.
+
+    What a function assigns to global names ends with its run, so that each run begins alike.
+    """
+
+    keeps_assignments = False
 
     def reducer_override(self, value):
         torch = sys.modules.get("torch")
@@ -51,8 +55,7 @@ def _make_tensor(array):
 
 def pack(value):
     """The parts of a frame, to be sent one after the other."""
-    file, buffers = io.BytesIO(), []
-    _Pickler(file, protocol=5, buffer_callback=buffers.append).dump(value)
+    file, buffers = functions.dump(value, protocol=5, make_pickler=_Pickler)
     parts = [file.getbuffer(), *(buffer.raw() for buffer in buffers)]
     head = COUNT.pack(len(parts)) + b"".join(LENGTH.pack(part.nbytes) for part in parts)
     return [head, *parts]

@@ -13,11 +13,11 @@ import time
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 
-from course.comm import states, wire
+from course.comm import leftovers, states, wire
 from course.comm.communicator import Communicator
 
 SECONDS_TO_REPORT = 0.1  # of waiting, before the notebook hears of it
-MOST_PRINTED = 200_000  # characters per rank
+MOST_PRINTED = 200_000  # characters per rank and stream
 
 
 class RunOver(BaseException):
@@ -31,25 +31,28 @@ class Interruption(KeyboardInterrupt):
 def work(address, secret, name, rank, size, directory, kind):
     """Be rank `rank` of the run whose notebook listens at `address`; returns when the notebook says so.
 
+    Returns what `leftovers.end_all` returns.
     name, directory: of this rank's socket file; directory is None where ranks are on several machines.
     kind: the CarrierKind.
     """
+    before = leftovers.list_active()
     try:
         control = wire.Connection(wire.connect(address, secret))
     except OSError:
-        return  # the run is over; this engine was busy when it began
+        return []  # the run is over; this engine was busy when it began
     try:
         try:
             carrier = kind.load()(rank, size, Reporter(control), secret, directory and Path(directory), name)
         except Exception as error:
             control.send("absent", rank, states.describe_error(error))
-            return
+            return []
         control.send("here", rank, os.getpid(), carrier.address)
         RankLife(control, carrier).live()
     except (EOFError, OSError):
         pass  # the notebook is gone
     finally:
         control.close()
+    return [] if carrier.stays_joined else leftovers.end_all(before)
 
 
 class RankLife:
@@ -81,9 +84,9 @@ class RankLife:
 
     def run_function(self, comm):
         """Run the function; returns (doing, (type, message), place, value)."""
-        output = LineSender(self.control)
+        outputs = LineSender(self.control, "stdout"), LineSender(self.control, "stderr")
         try:
-            with redirect_stdout(output), redirect_stderr(output):
+            with redirect_stdout(outputs[0]), redirect_stderr(outputs[1]):
                 try:
                     kind, *content = self.control.receive()
                     if kind == "over":  # before all ranks had met
@@ -94,7 +97,8 @@ class RankLife:
                     comm._finish()
                 finally:
                     self.in_function = False
-                    output.end()
+                    for output in outputs:
+                        output.end()
             return "returned", ("", ""), None, value
         except (RunOver, Interruption) as stop:
             return "stopped", ("", ""), states.find_place_of_error(stop), None
@@ -141,16 +145,32 @@ class RankLife:
 
 
 class LineSender(io.TextIOBase):
-    """A rank's stdout: sends whole lines to the notebook, with the time."""
+    """A rank's output while its function runs: sends whole lines to the notebook, with the time.
 
-    def __init__(self, control):
-        self.control, self.begun, self.room = control, "", MOST_PRINTED
+    A logger may keep it for longer. What is written after the run goes to the output of the run that is then under way,
+    or else to the engine's own.
+    name: "stdout" or "stderr", in whose place it stands.
+    """
+
+    def __init__(self, control, name):
+        self.control, self.name, self.own = control, name, getattr(sys, name)
+        self.begun, self.room, self.is_over = "", MOST_PRINTED, False
 
     def write(self, text):
+        if self.is_over:
+            return self._find_successor().write(text)
         *lines, self.begun = (self.begun + text).split("\n")
         if lines:
             self.send(lines)
         return len(text)
+
+    def flush(self):
+        if self.is_over:
+            self._find_successor().flush()
+
+    def _find_successor(self):
+        stream = getattr(sys, self.name)
+        return stream if isinstance(stream, LineSender) and not stream.is_over else self.own
 
     def send(self, lines):
         if self.room <= 0:
@@ -164,6 +184,7 @@ class LineSender(io.TextIOBase):
     def end(self):
         if self.begun:
             self.send([self.begun])
+        self.is_over = True
 
 
 class Reporter:
@@ -174,12 +195,12 @@ class Reporter:
 
     def __init__(self, control):
         self.control, self.comm = control, None
-        self.transfers, self.since = (), None  # of the current wait
+        self.transfers, self.since, self.for_any = (), None, False  # of the current wait
         self.version, self.has_reported, self.is_over = 0, False, False
 
-    def begin(self, transfers, now):
-        """A wait begins, at `now` on the carrier's clock."""
-        self.transfers, self.since = transfers, now
+    def begin(self, transfers, now, for_any):
+        """A wait begins, at `now` on the carrier's clock; for_any: whether one of the transfers is enough."""
+        self.transfers, self.since, self.for_any = transfers, now, for_any
 
     def end(self):
         """The wait is over."""
@@ -208,7 +229,7 @@ class Reporter:
         pending = [states.Pending.of(transfer) for transfer in self.list_unfinished()]
         begun = [states.Pending.of(transfer) for transfer in self.comm._list_begun(self.transfers)]
         place = states.find_place(sys._getframe())
-        self.control.send("waits", self.version, pending, place, self.since, begun, carrier.links())
+        self.control.send("waits", self.version, pending, self.for_any, place, self.since, begun, carrier.links())
 
     def retract(self):
         """Tell the notebook that what it was told no longer holds."""

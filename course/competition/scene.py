@@ -1,9 +1,11 @@
-"""The Indian Pines scene, its two fixed splits, and how these were drawn.
+"""The scene of the competition, its two fixed splits, and how those of Indian Pines were drawn.
 
-The split `random` trains on a random 10% of each class, as the Juelich course does. The split `disjoint` has as many
-training pixels per class, in compact blocks, and no test pixel within 7 pixels of a training pixel. Both are text files
-in datasets/ and were drawn before any model was fitted; `python -m course.competition.scene` draws and writes them
-again. Everything else here only reads.
+`datasets/competition.toml` says which scene it is, and all that differs between scenes; the variable COURSE_COMPETITION
+may name another such file. The course's own names Indian Pines, of which the following holds. The split `random`
+trains on a random 10% of each class, as the Juelich course does. The split `disjoint` has as many training pixels per
+class, in compact blocks, and no test pixel within 7 pixels of a training pixel. Both are text files in datasets/ and
+were drawn before any model was fitted; `python -m course.competition.scene` draws and writes them again. Everything
+else here only reads.
 """
 
 import contextlib
@@ -11,54 +13,54 @@ import dataclasses
 import functools
 import io
 import itertools
+import os
+import tomllib
+from pathlib import Path
 
 import numpy as np
 from scipy import ndimage
 
 from course import data
+from course.errors import Problem
 from course.files import write_whole
 from course.home import DATASETS
 
-CLASSES = (
-    "not labelled",
-    "Alfalfa",
-    "Corn-notill",
-    "Corn-mintill",
-    "Corn",
-    "Grass-pasture",
-    "Grass-trees",
-    "Grass-pasture-mowed",
-    "Hay-windrowed",
-    "Oats",
-    "Soybean-notill",
-    "Soybean-mintill",
-    "Soybean-clean",
-    "Wheat",
-    "Woods",
-    "Buildings-Grass-Trees-Drives",
-    "Stone-Steel-Towers",
-)
+SETTINGS_FILE = Path(os.environ.get("COURSE_COMPETITION") or DATASETS / "competition.toml")
+
+
+def read_settings(path):
+    """The settings in a file like datasets/competition.toml, a dict. Raises Problem."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise Problem(f"the competition's settings {path} cannot be read ({error.strerror}).") from error
+    except ValueError as error:
+        raise Problem(f"the competition's settings {path} are not TOML ({error}).") from error
+
+
+SETTINGS = read_settings(SETTINGS_FILE)
+CLASSES = ("not labelled", *SETTINGS["classes"])
 SPLITS = ("random", "disjoint")
-SHAPE = (145, 145)
+SHAPE = tuple(SETTINGS["shape"])
 TRAIN_SIZE = 0.1
 PATCH = 64  # training pixels in a block of the disjoint split, at most: as many as 8 x 8 pixels
 APART = 7  # from a training pixel to the nearest test pixel of the disjoint split: the larger of rows and columns
 REACH = (APART - 1) // 2  # how far the inputs of a pixel may reach: 7 x 7 windows of the two kinds share no pixel
 FEWEST = 20  # test pixels of a class that is scored
-BLOCK = 8  # pixels along the side of a block; the parts and the bootstrap take or leave whole blocks
+BLOCK = SETTINGS["block"]  # pixels along the side of a block; the parts and the bootstrap take or leave whole blocks
 UNUSED, TRAINING, PUBLIC, PRIVATE = range(4)  # the use of a pixel in a split
 
 
 @dataclasses.dataclass(frozen=True)
 class Split:
-    """One split. grid: uint8, shape (145, 145), the use of each pixel. scored: the classes that are scored."""
+    """One split. grid: uint8, of shape SHAPE, the use of each pixel. scored: the classes that are scored."""
 
     name: str
     grid: np.ndarray
     scored: tuple
 
     def labels(self, truth):
-        """The class of each training pixel, 0 elsewhere; uint8, shape (145, 145)."""
+        """The class of each training pixel, 0 elsewhere; uint8, of shape SHAPE."""
         return np.where(self.grid == TRAINING, truth, 0).astype(np.uint8)
 
     def test(self, part, truth):
@@ -71,20 +73,22 @@ class Split:
 def load():
     """Returns (cube, truth): uint16 of shape (145, 145, 200), and the class of each pixel, uint8 of shape (145, 145).
 
-    All callers share the arrays, which are read-only. Raises Problem as data.load does.
+    Of another scene, they have the shape SHAPE and as many bands as it has. All callers share the arrays, which are
+    read-only. Raises Problem as data.load does.
     """
     with contextlib.redirect_stdout(io.StringIO()):
-        scene = data.load("indian-pines")
-    for array in scene.values():
+        scene = data.load(SETTINGS["scene"])
+    cube, truth = scene["cube"].astype(np.uint16, copy=False), scene["truth"]
+    for array in (cube, truth):
         array.flags.writeable = False
-    return scene["cube"], scene["truth"]
+    return cube, truth
 
 
 @functools.cache
 def split(name):
     """The Split with this name, "random" or "disjoint". Raises Problem as data.load does."""
     with contextlib.redirect_stdout(io.StringIO()):
-        grid = data.load("indian-pines-splits")[name]
+        grid = data.load(SETTINGS["splits"])[name]
     grid.flags.writeable = False
     return Split(name, grid, find_scored_classes(grid, load()[1]))
 
@@ -96,7 +100,7 @@ def find_scored_classes(grid, truth):
 
 
 def blocks(shape=SHAPE):
-    """The number of the 8 x 8 block in which each pixel lies, an array of integers. The last blocks are narrower."""
+    """The number of the block in which each pixel lies, an array of integers. The last blocks may be narrower."""
     rows, columns = (np.arange(n) // BLOCK for n in shape)
     return rows[:, None] * (columns[-1] + 1) + columns
 

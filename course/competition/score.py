@@ -1,7 +1,7 @@
-"""How a label map of the Indian Pines scene is scored: the same in the notebook and on the leaderboard.
+"""How a label map of the competition's scene is scored: the same in the notebook and on the leaderboard.
 
 Each function takes maps and returns numbers for one split and one part of its test. Neighbouring pixels are right or
-wrong together, so intervals come from a bootstrap of whole blocks of 8 x 8 pixels (`scene.blocks`), drawn with
+wrong together, so intervals come from a bootstrap of whole blocks of pixels (`scene.blocks`), drawn with
 replacement (Efron and Tibshirani 1993, chapter 8), and two maps are compared on the same draws. Reads the scene, its
 splits, and the files that it is given; writes nothing.
 """
@@ -18,7 +18,8 @@ from course.errors import Problem
 
 DRAWS = 20_000  # of all blocks; the smallest p that they can show, 1 in 10,000, is enough for 200 groups
 LEVEL = 0.05  # of Holm's correction; intervals have the level 1 - LEVEL
-LARGEST = 2**16  # bytes in the file of a map, which has 21,025 pixels and a short header
+PIXELS = scene.SHAPE[0] * scene.SHAPE[1]
+LARGEST = max(2**16, 2 * PIXELS)  # bytes in the file of a map, which has one per pixel and a short header
 K = len(scene.CLASSES)  # with 0, not classified
 
 
@@ -26,7 +27,7 @@ K = len(scene.CLASSES)  # with 0, not classified
 class Score:
     """Accuracy of one map on one part of one split, as fractions; low and high bound the interval of `overall`.
 
-    matrix: int64, shape (17, 17), pixels by true class (row) and by class in the map (column). recall: class -> its
+    matrix: int64, shape (K, K), pixels by true class (row) and by class in the map (column). recall: class -> its
     accuracy; classes without a pixel in the part are absent.
     """
 
@@ -57,7 +58,7 @@ class Comparison:
 
 
 def confusion_matrix(truth, predicted):
-    """The number of pixels by true class (row) and predicted class (column); int64, shape (17, 17)."""
+    """The number of pixels by true class (row) and predicted class (column); int64, shape (K, K)."""
     return np.bincount(K * truth.astype(int) + predicted, minlength=K * K).reshape(K, K)
 
 
@@ -87,7 +88,7 @@ def kappa(matrix):
 def score(label_map, split, part="public"):
     """The Score of a map. split: "random" or "disjoint". part: "public", "private" or "all".
 
-    label_map: uint8, shape (145, 145), the class of each pixel, 0 for none. Raises Problem as `check_map` does.
+    label_map: uint8, of shape scene.SHAPE, the class of each pixel, 0 for none. Raises Problem as `check_map` does.
     """
     truth, where = _test(split, part)
     predicted = check_map(label_map)[where]
@@ -206,7 +207,7 @@ def _p(beyond, draws):
 
 
 def check_map(label_map):
-    """Return the map if it is an array of uint8, shape (145, 145), with values 0 to 16; else raise Problem."""
+    """Return the map if it is an array of uint8, of shape scene.SHAPE, with values below K; else raise Problem."""
     if not isinstance(label_map, np.ndarray):
         raise Problem(f"a label map is a NumPy array, not {type(label_map).__name__}.")
     _check_form(label_map.shape, label_map.dtype)
@@ -237,7 +238,9 @@ def read_map(file):
         except OSError as error:
             raise Problem(f"{file} cannot be read ({error.strerror}).") from error
     if len(file) > LARGEST:
-        raise Problem(f"the file has more than {LARGEST:,} bytes; a label map of uint8, saved by np.save, has 21,153.")
+        raise Problem(
+            f"the file has more than {LARGEST:,} bytes; a label map of uint8, saved by np.save, has {PIXELS + 128:,}."
+        )
     stream = io.BytesIO(file)
     try:
         version = np.lib.format.read_magic(stream)
@@ -248,5 +251,7 @@ def read_map(file):
     _check_form(shape, dtype)
     content = stream.read()
     if len(content) != np.prod(shape):
-        raise Problem(f"the file was cut off or has something added: it has {len(content):,} pixels instead of 21,025.")
+        raise Problem(
+            f"the file was cut off or has something added: it has {len(content):,} pixels instead of {PIXELS:,}."
+        )
     return check_map(np.frombuffer(content, np.uint8).reshape(shape, order="F" if fortran else "C"))

@@ -21,6 +21,7 @@ from course.errors import Problem
 
 SECONDS_TO_START = 120
 ATTEMPTS = 3  # a group that ends this many times in a row before it is ready is not started again
+MOST_RECORDS, MOST_BYTES = 1024, 2**27  # of requests and answers that the controller keeps
 HEARTBEAT = 50  # milliseconds; the controller announces an engine at a heartbeat, so a slow one delays the start
 
 
@@ -59,6 +60,7 @@ class EngineSet:
     launcher = None
     uses_prefork = False
     is_on_this_machine = True
+    is_joined = False  # whether the engines ran before and go on running after `stop`
 
     # ------------------------------------------------------------------ starting and stopping
 
@@ -72,7 +74,8 @@ class EngineSet:
         own = {supervisor_program.MARK: str(self.directory), "IPYTHONDIR": str(self.directory / "ipython")}
         self.environment = os.environ | cores | own
         self.controller = self._start_controller()
-        self.controller.when_ended(lambda status: self._fail(self.describe_controller_end()))
+        if self.controller:
+            self.controller.when_ended(lambda status: self._fail(self.describe_controller_end()))
         from course.engines.ipyparallel_private import EnginesClient  # slow, so the processes start meanwhile
 
         files = self._connection_files()
@@ -110,7 +113,10 @@ class EngineSet:
             "--HeartMonitor.max_heartmonitor_misses=100000",
             f"--ports={find_free_ports()}",
             "--usethreads",
-            "--nodb",
+            # What is kept for other clients and for `resubmit`: the newest requests and answers, up to these limits.
+            "--dictdb",
+            f"--DictDB.record_limit={MOST_RECORDS}",
+            f"--DictDB.size_limit={MOST_BYTES}",
             "--log-level=WARN",
         ]
         return self.supervisor.fork(arguments, self.environment, self.directory / "controller.log")

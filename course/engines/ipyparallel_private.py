@@ -1,16 +1,17 @@
 """All private names of ipyparallel that the course uses, in one module. Read from ipyparallel 9.2.0.
 
-ipyparallel has no public way to do four things that engines of the course need; each explains some private names:
+ipyparallel has no public way to do five things that engines of the course need; each explains some private names:
 
 - replace an engine that ended by a new one with the same number. The client must forget the old engine and ask the
   controller to do so too: `_ids`, `_engines`, `_unregister_engine`, `_update_engines`, `_registration_callbacks`,
   `_query_stream`, `_send`, `_io_loop`.
 - know which messages an engine has not answered, and ignore an answer that arrives after its message was given up
   (ipyparallel prints "got stale result"): `_outstanding_dict`, `_futures`, `_handle_apply_reply`,
-  `_handle_execute_reply`.
+  `_handle_execute_reply`, `_should_use_metadata_msg_id`.
 - see every request of a view before it is sent: `_really_apply`, which apply, push and pull go through, and
   `_mux_stream`, which a view's constructor takes.
 - leave a line out of a cell's streamed output: `AsyncResult._iopub_streaming_output_callback`.
+- pickle functions as `course/functions.py` does: `serialize.serialize.pickle`.
 
 Importing this module imports ipyparallel, which takes a while. A new version of ipyparallel must be read for each name
 above; tests/course/engines fails where one has changed.
@@ -21,6 +22,9 @@ import threading
 from contextlib import suppress
 
 import ipyparallel
+from ipyparallel import serialize
+
+from course import functions
 
 SECONDS_TO_FORGET = 10  # an engine that has ended
 
@@ -29,14 +33,27 @@ class EnginesClient(ipyparallel.Client):
     """A client that reports the loss of an engine to its engine set before it gives up the engine's messages.
 
     file: the controller's connection file. engine_set: has `sending_lock`, `lose(rank)` and `signal(ranks, number)`.
+    notebooks_view: the EnginesView, once there is one.
     """
+
+    notebooks_view = None
 
     def __init__(self, file, engine_set):
         self.engine_set = engine_set
         super().__init__(str(file))
 
-    def activate(self, *_args, **_kwargs):
-        """Do nothing: the notebook's own view provides `%px`."""
+    def activate(self, targets="all", suffix=""):
+        """Return a new blocking view of these engines, which `%px` then uses; of all of them, the notebook's own does.
+
+        ipyparallel calls this for each new client.
+        """
+        if targets != "all" or suffix:
+            return super().activate(targets, suffix)
+        if self.notebooks_view:
+            self.notebooks_view.activate()
+        view = self.direct_view(targets)
+        view.block = True
+        return view
 
     def send_signal(self, sig, targets=None, block=None):
         ranks = self._build_targets(targets)[1]
@@ -113,12 +130,18 @@ class EnginesClient(ipyparallel.Client):
         return [message for message in messages if message in self._futures]
 
     def _handle_apply_reply(self, msg):
-        if msg["parent_header"]["msg_id"] in self.outstanding:
+        if self._is_awaited(msg):
             super()._handle_apply_reply(msg)
 
     def _handle_execute_reply(self, msg):
-        if msg["parent_header"]["msg_id"] in self.outstanding:
+        if self._is_awaited(msg):
             super()._handle_execute_reply(msg)
+
+    def _is_awaited(self, msg):
+        is_for_all = self._should_use_metadata_msg_id(msg)  # one reply for all engines of a coalescing broadcast
+        return (
+            msg["metadata"]["original_msg_id"] if is_for_all else msg["parent_header"]["msg_id"]
+        ) in self.outstanding
 
 
 class OpenView(ipyparallel.DirectView):
@@ -133,6 +156,15 @@ class OpenView(ipyparallel.DirectView):
 
     def _really_apply(self, *args, **kwargs):
         return self.send_apply(*args, **kwargs)
+
+
+def use_functions():
+    """Let functions travel as `course/functions.py` says, also after a call of a view's `use_cloudpickle`."""
+    serialize.canning.use_cloudpickle()
+    serialize.serialize.pickle = functions
+
+
+serialize.use_cloudpickle = use_functions
 
 
 def hide_interrupts(result):

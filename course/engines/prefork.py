@@ -27,6 +27,7 @@ from contextlib import nullcontext, suppress
 from pathlib import Path
 from types import SimpleNamespace
 
+SECONDS_TO_REPLY = 0.1  # for a reply to leave an engine that is about to end
 supervisor = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("supervisor.py"))))
 
 IMPORTS = [
@@ -126,7 +127,17 @@ def become(request, parent):
 def run_controller(arguments):
     """Run ipyparallel's controller, whose helper processes die with it however it ends (Linux)."""
     from ipyparallel.controller import app
+    from ipyparallel.controller.broadcast_scheduler import BroadcastScheduler
 
+    start = BroadcastScheduler.start
+
+    def start_apart(scheduler):
+        scheduler.accumulated_replies, scheduler.accumulated_targets = {}, {}
+        start(scheduler)
+
+    # ipyparallel 9.2.0 keeps them in the class. Schedulers that are threads of one process, as with --usethreads, then
+    # take one another's replies, and a coalescing broadcast never returns.
+    BroadcastScheduler.start = start_apart
     forker = None
 
     def note_forker():
@@ -146,8 +157,11 @@ def run_engine(arguments):
     from ipykernel import kernelbase
     from ipyparallel import serialize
     from ipyparallel.engine import app
+    from ipyparallel.engine.kernel import IPythonParallelKernel
 
     kernelbase.default_int_handler = interrupt
+    IPythonParallelKernel.signal_request = answer_signal
+    IPythonParallelKernel.control_msg_types = [*IPythonParallelKernel.control_msg_types, "signal_request"]
     serialize.use_cloudpickle()
     app.main([f"--IPEngine.id={rank}", *arguments])
 
@@ -170,6 +184,33 @@ def run_rank(arguments):
     (unfinished := record.with_name(f".{record.name}")).write_text(str(status))
     unfinished.rename(record)  # by hand: `write_whole` belongs to the course, which an engine must not import
     os.kill(launcher, signal.SIGKILL)
+
+
+def answer_signal(kernel, stream, ident, parent):
+    """Do what ipyparallel's nanny does for an engine that has one: a client asks for a signal, and gets an answer.
+
+    Runs in the engine's control thread. kernel, stream, ident, parent: those of ipykernel's handlers.
+    """
+    from ipyparallel import error
+
+    def reply(content):
+        kernel.session.send(stream, "signal_reply", content, parent=parent, ident=ident)
+        stream.flush()
+
+    try:
+        number = parent["content"]["sig"]
+        number = getattr(signal, number) if isinstance(number, str) else number
+        harmless = 0, signal.SIGCONT, signal.SIGSTOP
+        is_deadly = number not in harmless and signal.getsignal(number) == signal.SIG_DFL
+        if is_deadly:
+            reply({"status": "ok"})
+            time.sleep(SECONDS_TO_REPLY)
+        os.kill(os.getpid(), number)
+    except Exception:
+        reply(error.wrap_exception())
+    else:
+        if not is_deadly:
+            reply({"status": "ok"})
 
 
 def interrupt(_number, frame):

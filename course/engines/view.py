@@ -18,7 +18,7 @@ from contextlib import contextmanager
 import ipyparallel
 from ipyparallel.client.magics import ParallelMagics
 
-from course.engines.ipyparallel_private import OpenView, hide_interrupts
+from course.engines.ipyparallel_private import OpenView, hide_interrupts, use_functions
 from course.engines.losses import describe_losses
 from course.engines.stacks import parse_main_stack
 from course.errors import Interrupted, Problem
@@ -54,7 +54,7 @@ def _wait_with_output(result):
 
 
 class EnginesView(OpenView):
-    """All engines of a set. Calls block unless they are told not to, and functions travel by cloudpickle.
+    """All engines of a set. Calls block unless they are told not to, and functions travel as `course.functions` says.
 
     horovod_ranks: the number of each Horovod rank's engine, a list that `course.horovod.start` sets; None before that.
     """
@@ -67,8 +67,9 @@ class EnginesView(OpenView):
         self._hands_off = 0
         self._sender = None  # the thread that is sending
         super().__init__(engine_set.client, engine_set.n)
+        engine_set.client.notebooks_view = self
         self.block = True
-        ipyparallel.serialize.use_cloudpickle()
+        use_functions()
         engine_set.on_loss = self._handle_loss
 
     @property
@@ -160,6 +161,9 @@ class EnginesView(OpenView):
         from IPython import get_ipython
 
         shell = get_ipython()
+        if shell is None:
+            super().activate(suffix)  # warns
+            return
         shell.magics_manager.register(EnginesMagics(shell, self, suffix))
 
     def _send(self, send):

@@ -1,4 +1,4 @@
-"""Builds Horovod for this Python and these frameworks, once, and installs it: a step of `make lab`.
+"""Builds Horovod for this Python and these frameworks, once, and installs it, while JupyterLab already runs.
 
     python -m course.horovod.build
 
@@ -22,7 +22,14 @@ import psutil
 
 from course import cache
 from course.horovod import patching
-from course.horovod.installation import find_missing_tools, find_parts, find_version, wheel_name
+from course.horovod.installation import (
+    find_missing_tools,
+    find_parts,
+    is_complete,
+    list_wanted,
+    lock_of,
+    wheel_name,
+)
 from course.horovod.recipe import CMAKE, MINUTES, PARTS, SHA256, VERSION
 from course.horovod.steps import CannotBuild, Steps
 from course.horovod.wheel import install, pack
@@ -48,9 +55,9 @@ def main():
 
 def make():
     """Install the wheel with all parts, from the cache or newly built. Raises CannotBuild."""
-    wanted = [part for part in PARTS if find_version(part)]
-    if find_parts() == wanted:
+    if is_complete():
         return
+    wanted = list_wanted()
     folder = make_folder()
     wheel = folder / wheel_name(wanted)
     if not wheel.is_file() and (missing := find_missing_tools()):
@@ -58,7 +65,7 @@ def make():
     with only_one(folder):
         if not wheel.is_file():
             build(folder, wanted)
-        if find_parts() != wanted:
+        if not is_complete():
             install(wheel, wanted)
 
 
@@ -75,7 +82,7 @@ def make_folder():
 @contextlib.contextmanager
 def only_one(folder):
     """A context in which no other process builds in this folder."""
-    lock = filelock.FileLock(folder / "lock")
+    lock = lock_of(folder)
     try:
         lock.acquire(blocking=False)
     except filelock.Timeout:

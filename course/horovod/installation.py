@@ -12,6 +12,9 @@ import sys
 import sysconfig
 from pathlib import Path
 
+import filelock
+
+from course import cache
 from course.horovod import patching
 from course.horovod.recipe import PARTS, SETTINGS, VERSION
 
@@ -37,7 +40,37 @@ def describe_missing(framework=None):
     if parts and (framework is None or framework.replace("tf_keras", "tensorflow") in parts):
         return ""
     what = f"Horovod's part for {framework}" if parts else "Horovod"
+    if is_being_built():
+        return f"{what} is still being built. Run this again in some minutes; the terminal says how far the build is."
     return f"{what} is not installed here. Run `make lab` in the course's folder: it builds it or says what is missing."
+
+
+def is_complete():
+    """Return whether Horovod is installed for each of its frameworks that this environment has."""
+    return find_parts() == list_wanted()
+
+
+def list_wanted():
+    """Return the frameworks that Horovod can be built for here."""
+    return [part for part in PARTS if find_version(part)]
+
+
+def is_being_built():
+    """Return whether some process builds Horovod, or installs it."""
+    lock = lock_of(cache.folder() / "horovod")
+    if not Path(lock.lock_file).is_file():
+        return False
+    try:
+        lock.acquire(blocking=False)
+    except filelock.Timeout:
+        return True
+    lock.release()
+    return False
+
+
+def lock_of(folder):
+    """Return the lock that a process holds while it builds in this folder."""
+    return filelock.FileLock(folder / "lock")
 
 
 def find_version(package):

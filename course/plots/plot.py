@@ -63,16 +63,19 @@ def new_figure(width, height, title, scale=1):
     return figure
 
 
-def new_axes(x, y, title, width=7, height=4.6):
-    """(figure, axes) of one picture; x and y label the axes. width, height: of the figure, in inches."""
+def new_axes(x, y, title, width=7, height=4.6, scale=1):
+    """(figure, axes) of one picture; x and y label the axes. width, height: of the figure, in inches.
+
+    scale: of the text.
+    """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.add_subplot()
-    axes.set_title(title, fontsize=14)
-    axes.set_xlabel(x, fontsize=12)
-    axes.set_ylabel(y, fontsize=12)
-    axes.tick_params(labelsize=11)
+    axes.set_title(title, fontsize=14 * scale)
+    axes.set_xlabel(x, fontsize=12 * scale)
+    axes.set_ylabel(y, fontsize=12 * scale)
+    axes.tick_params(labelsize=11 * scale)
     axes.grid(True, color="#DDDDDD", linewidth=0.8)
     axes.set_axisbelow(True)
     return figure, axes

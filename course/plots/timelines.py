@@ -152,7 +152,8 @@ def _ending(trace, rank):
     if doing != "waits" or not len(unfinished):
         return {"ready": "could continue"}.get(doing, doing)
     op, peer = unfinished[-1]["op"], unfinished[-1]["peer"]
-    return {"send": f"waits: send to {peer}", "recv": f"waits: recv from {peer}"}.get(op, f"waits: {op}")
+    source = peer if peer >= 0 else "any"
+    return {"send": f"waits: send to {peer}", "recv": f"waits: recv from {source}"}.get(op, f"waits: {op}")
 
 
 def _describe_timeline(trace, ranks, spans, predicted, is_failed, title):

@@ -26,6 +26,8 @@ GIB = 2**30
 PATIENCE = 120  # seconds for engines to start
 PROGRAM_SECONDS = 30  # for other programs, which answer at once or not at all
 
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "firefox")
+
 THERE, MISSING, NOT_YET = "works", "missing", "not needed yet"
 NEW_ENVIRONMENT = "make the environment again"
 
@@ -57,6 +59,9 @@ for carrier in CARRIERS:
     except Exception as error:
         print(json.dumps([carrier, str(error).splitlines()[0]]))
 """
+# The server of horovodrun forgets the addresses of the first hvd.init() only once every rank has left, and a second
+# one may read them earlier. The course's runs have a server each.
+HOROVODRUN = "under horovodrun a program must call hvd.init() only once, since a second call may abort"
 MPI_USE = 'for engines that are MPI ranks: cluster.start(4, launcher="mpi")'
 STARTS = {
     "forked": "forked from one process that has imported numpy and torch",
@@ -196,13 +201,15 @@ def check_tensorflow():
 
 
 def check_browser():
-    """The browser in which JupyterLab opens; it may be on another machine."""
+    """The browser in which JupyterLab opens; it may be on another machine, or there may be no screen to open it on."""
+    advice = "open the address that `course lab` prints in a browser on this machine or another"
     try:
-        name = webbrowser.get().name
-    except webbrowser.Error:
-        advice = "open the address that `course lab` prints in a browser on this machine or another"
+        return Finding("browser", THERE, Path(webbrowser.get().name).name)
+    except webbrowser.Error:  # Python knows graphical browsers only where there is a screen
+        for name in BROWSERS:
+            if version := run_program(name, "--version"):
+                return Finding("browser", THERE, f"{version.splitlines()[-1].strip()}; without a screen, {advice}")
         return Finding("browser", NOT_YET, "none found", advice)
-    return Finding("browser", THERE, Path(name).name)
 
 
 def check_gpus():
@@ -230,8 +237,10 @@ def check_horovod():
     parts = installation.find_parts()
     names = " and ".join(f"{recipe.PARTS[part][0]} {find_version(part)}" for part in parts)
     if len(parts) == len(recipe.PARTS):
-        return Finding("Horovod", THERE, f"version {recipe.VERSION} for {names}")
+        return Finding("Horovod", THERE, f"version {recipe.VERSION} for {names}; {HOROVODRUN}")
     details = f"for {names} only" if parts else "not installed for this PyTorch and TensorFlow"
+    if installation.is_being_built():
+        return Finding("Horovod", NOT_YET, f"{details}; lab 06 needs it", "it is being built: wait some minutes")
     get = "; ".join(filter(None, ["make lab builds it from source", installation.find_missing_tools()]))
     return Finding("Horovod", NOT_YET, f"{details}; lab 06 needs it", get)
 
@@ -254,7 +263,7 @@ def try_program(source):
 
 def run_program(*command):
     """The output of a program of this environment or PATH, or None if it does not exist or fails."""
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", ""), os.defpath])
     program = shutil.which(command[0], path=path)
     if program is None:
         return None

@@ -1,7 +1,8 @@
 """Hand in a lab: through nbgrader's exchange if there is one, else as one file to send.
 
 Reads the student's notebook and never changes it. Writes to the exchange, or to `work/hand-ins/`, where every hand-in
-is kept. `button("01-regression")` in a lab's last cell does the same after saving the notebook.
+is kept. A file to send carries the random number of the student's folder, because two students may have the same user
+name. `button("01-regression")` in a lab's last cell does the same after saving the notebook.
 """
 
 import contextlib
@@ -69,12 +70,12 @@ def hand_in(notebook, home=HOME):
     remark = " Nothing in it has changed since you got it." if work.is_untouched(notebook, home) else ""
     app = load_nbgrader(home)
     if not has_exchange(app):
-        path = write_hand_in(content, notebook.stem, get_student(app), home)
+        path = write_hand_in(add_origin(content, home), notebook.stem, get_student(app), home)
         return f"Wrote your hand-in of {notebook.stem}, as it was saved. Send this file: {path}{remark}"
     try:
         submit(app, content, notebook.stem)
     except (Exception, SystemExit) as error:  # whatever stops the exchange, the student gets a file to send
-        path = write_hand_in(content, notebook.stem, get_student(app), home)
+        path = write_hand_in(add_origin(content, home), notebook.stem, get_student(app), home)
         reason = str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else type(error).__name__
         raise Problem(
             f"the exchange did not accept {notebook.stem} ({reason}). Send this file instead: {path}"
@@ -96,6 +97,16 @@ def read_notebook(path):
         f"{path} is not a notebook, or is truncated: move it away, run `course lab` for a fresh one and copy your "
         "answers there."
     )
+
+
+def add_origin(content, home):
+    """The bytes of a notebook with the random number of the folder at `home` in its metadata."""
+    notebook = json.loads(content)
+    metadata = notebook.get("metadata")
+    notebook["metadata"] = (metadata if isinstance(metadata, dict) else {}) | {
+        "course": {"origin": work.read_origin(home)}
+    }
+    return json.dumps(notebook, indent=1).encode()
 
 
 def load_nbgrader(home):

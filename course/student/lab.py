@@ -20,6 +20,7 @@ import psutil
 from course.command import list_available
 from course.errors import Problem
 from course.home import HOME
+from course.horovod import installation
 from course.student import solved, work
 
 PORTS = range(8888, 8988)
@@ -29,7 +30,8 @@ SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 
 def add_arguments(parser):
-    """Declare the one option, which is for authors."""
+    """Declare the options: one for `make lab`, one for authors."""
+    parser.add_argument("--horovod", action="store_true", help="install Horovod meanwhile, which only lab 06 needs")
     parser.add_argument("--solved", metavar="NN-name", help="open this lab with its solutions (in an author's clone)")
 
 
@@ -43,17 +45,22 @@ def run(args):
     page = solved.prepare(args.solved) if args.solved else "index.ipynb"
     if any(entry.name == "board" for entry in list_available()):  # this is an instructor's clone
         print("For a class, `course board FOLDER` starts the leaderboard of the competition.")
-    port = find_free_port()
-    if port != PORTS[0]:
-        print(f"Port {PORTS[0]} is taken, so this JupyterLab uses port {port}.")
     print("Starting JupyterLab ...", flush=True)
-    token = secrets.token_hex(24)
+    token, server, answers, builder = secrets.token_hex(24), None, False, None
     for number in SIGNALS:
         signal.signal(number, raise_stopped)
-    log = HOME / "work" / f".jupyterlab-{port}.log"
-    server = start_server(port, token, log, page)
     try:
-        wait_until_it_answers(server, port, token, log)
+        ports = find_free_ports()
+        while not answers:
+            port = next(ports)
+            log = HOME / "work" / f".jupyterlab-{port}.log"
+            server = start_server(port, token, log, page)
+            answers = wait_until_it_answers(server, port, token, log)
+        if port != PORTS[0]:
+            print(f"Port {PORTS[0]} is taken, so this JupyterLab uses port {port}.")
+        if args.horovod and not installation.is_complete():
+            print("Horovod, which only lab 06 needs, is installed meanwhile.", flush=True)
+            builder = start_builder()
         print(f"JupyterLab: http://127.0.0.1:{port}/lab/tree/{page}?token={token}\nPress Ctrl-C to stop.", flush=True)
         status = server.wait()
     except Stopped:
@@ -62,7 +69,10 @@ def run(args):
     finally:
         for number in SIGNALS:
             signal.signal(number, signal.SIG_IGN)  # the cleanup is short and must not be interrupted
-        stop_server(server)
+        if builder is not None:
+            stop_builder(builder)
+        if server is not None:
+            stop_server(server)
     return 1 if status else 0
 
 
@@ -89,16 +99,22 @@ def start_server(port, token, log, page):
         )
 
 
-def find_free_port():
-    """The first port on which no program listens; raises Problem if there is none."""
-    for port in PORTS:
-        with socket.socket() as probe:
-            # As servers do: a port whose last connections are still closing counts as free.
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            with contextlib.suppress(OSError):
-                probe.bind(("127.0.0.1", port))
-                return port
+def find_free_ports():
+    """Yield the ports on which no program listens; after the last one, raises Problem."""
+    yield from filter(is_free, PORTS)
     raise Problem(f"the ports {PORTS[0]} to {PORTS[-1]} are all taken: stop a JupyterLab that you no longer need.")
+
+
+def is_free(port):
+    """Whether no program listens on this port."""
+    with socket.socket() as probe:
+        # As servers do: a port whose last connections are still closing counts as free.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
 
 
 def build_command(port, page):
@@ -128,7 +144,7 @@ def build_environment(token):
     """The server's environment. It holds the token, because every user of the machine can read a command line.
 
     The folder `jupyter` beside this file tells JupyterLab what to leave out for students: the question whether to fetch
-    news, and the panel in which instructors mark cells.
+    news, the panel in which instructors mark cells, and ipyparallel's panel, which shows no engines of the course.
     """
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"  # nbgrader calls alembic by name
     config = f"{Path(__file__).with_name('jupyter')}{os.pathsep}{os.environ.get('JUPYTER_CONFIG_PATH', '')}"
@@ -136,17 +152,44 @@ def build_environment(token):
 
 
 def wait_until_it_answers(server, port, token, log):
-    """Return once the server answers; raises Problem if it exits or does not answer in time."""
+    """Return True once the server answers, and False if it exits because another program has taken its port meanwhile.
+
+    Raises Problem if it exits for another reason or does not answer in time.
+    """
     url, headers = f"http://127.0.0.1:{port}/api/status", {"Authorization": f"token {token}"}
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         if server.poll() is not None:
+            if "already in use" in log.read_text(errors="replace"):
+                return False
             raise Problem(f"JupyterLab did not start: the reason is at the end of {log}.")
         with contextlib.suppress(httpx.TransportError):
             if httpx.get(url, headers=headers, timeout=5, trust_env=False).is_success:  # a proxy cannot reach it
-                return
+                return True
         time.sleep(0.1)
     raise Problem(f"JupyterLab did not answer within {PATIENCE} s: close other programs, then start it again.")
+
+
+def start_builder():
+    """Start the process that builds Horovod if need be and installs it; its progress goes to this terminal."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "course.horovod.build"],
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,  # Ctrl-C reaches it through `stop_builder`, once
+        preexec_fn=lambda: os.nice(10),  # students' cells come first
+    )
+
+
+def stop_builder(builder):
+    """End it and what it started; if it was at work, it says so."""
+    below = psutil.Process(builder.pid).children(recursive=True) if builder.poll() is None else []
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        builder.send_signal(signal.SIGINT)
+        builder.wait(timeout=GRACE)
+    for process in [*below, *([builder] if builder.poll() is None else [])]:
+        with contextlib.suppress(psutil.Error):
+            process.kill()
+    builder.wait()
 
 
 def stop_server(server):

@@ -7,12 +7,15 @@ as begun.
 
 import hashlib
 import json
+import re
+import secrets
 
 from course.errors import Problem
 from course.files import write_whole
 from course.home import HOME
 
 MEMORY = ".given.json"
+ORIGIN = ".origin"  # a random number that tells this folder from that of another student who has the same name
 
 
 def prepare(home=HOME):
@@ -111,3 +114,16 @@ def read_memory(path):
     except (OSError, ValueError):
         return {}
     return given if isinstance(given, dict) else {}
+
+
+def read_origin(home=HOME):
+    """The random number of this folder, eight hexadecimal digits; it is made when it is read for the first time."""
+    path = home / "work" / ORIGIN
+    try:
+        origin = path.read_text().strip()
+    except (OSError, ValueError):
+        origin = ""
+    if not re.fullmatch(r"[0-9a-f]{8}", origin):
+        origin = secrets.token_hex(4)
+        write_whole(path, origin)
+    return origin

@@ -32,6 +32,9 @@
 # Lab 2 gave you mini-batch training. Here you write that loop once more, for a model with four arrays of weights. Step 9
 # needs an all-reduce, which you write yourself in lab 4; a working one is given.
 #
+# As in labs 1 and 2, your functions leave their arguments as they are, return arrays with all digits of float64, and
+# draw random numbers from their own seed only. Here an array must be an array: a list of numbers does not count.
+#
 # The network and its symbols are those of Aaron Saxton's lecture *Distributed Training on HPC* (Blue Waters, 2019):
 # σ bends, $g_k$ is the softmax, α and β are the weights, $Z$, $T$ and $f$ what the network computes one after the
 # other. γ is the learning rate and $R$ the error, as in labs 1 and 2.
@@ -44,7 +47,7 @@ from course import cluster, data, plots
 from course.spmd import spmd
 
 
-# The checks use these two.
+# The checks use this one, and a second one in step 9.
 def overflows(function, x):
     """Whether function(x) meets a number too large for the computer on its way."""
     try:
@@ -53,13 +56,6 @@ def overflows(function, x):
     except FloatingPointError:
         return True
     return False
-
-
-def keeps(function, x, *others):
-    """Whether function(x, *others) leaves the array x as it is."""
-    before = x.copy()
-    function(x, *others)
-    return np.array_equal(x, before)
 
 
 # %% [markdown]
@@ -141,9 +137,11 @@ def logistic_prime(v):
 # %% check logistic points=1
 import numpy as np
 
+from course.checks import call
+
 # By hand: e to the power ln 3 is 3, so the logistic function of ln 3 is 3/4, of -ln 3 it is 1/4, of 0 it is 1/2.
 points = np.array([[0.0, np.log(3)], [-np.log(3), 0.0]])
-got = logistic(points.copy())
+got = call(logistic, points)
 assert got is not None, "logistic gave back nothing: its last line must begin with `return`."
 got = np.asarray(got, dtype=float)
 assert got.shape == (2, 2), f"one number for each entry: shape (2, 2); yours {got.shape}."
@@ -155,7 +153,10 @@ assert not np.allclose(got, [[0.5, 0.75], [0.75, 0.5]]), (
 )
 assert not np.allclose(got, np.tanh(points)), "this is tanh, which goes from -1 to 1; the logistic goes from 0 to 1."
 assert np.allclose(got, [[0.5, 0.75], [0.25, 0.5]]), f"of 0, ln 3, -ln 3, 0: ½, ¾, ¼, ½; yours\n{got}"
-slopes = logistic_prime(points.copy())
+near = np.array([-0.7, -0.2, 0.3, 0.6])
+got = np.asarray(call(logistic, near), dtype=float)
+assert np.allclose(got, 1 / (1 + np.exp(-near)), rtol=1e-9), f"of {near} it is {1 / (1 + np.exp(-near))}; yours {got}."
+slopes = call(logistic_prime, points)
 assert slopes is not None, "logistic_prime gave back nothing: its last line must begin with `return`."
 slopes = np.asarray(slopes, dtype=float)
 assert slopes.shape == (2, 2), f"one slope for each entry: shape (2, 2); yours {slopes.shape}."
@@ -171,7 +172,7 @@ assert np.allclose(slopes, [[1 / 4, 3 / 16], [3 / 16, 1 / 4]]), (
 import numpy as np
 
 far = np.array([-1000.0, -30.0, 30.0, 1000.0])
-got, slopes = np.asarray(logistic(far.copy()), dtype=float), np.asarray(logistic_prime(far.copy()), dtype=float)
+got, slopes = np.asarray(logistic(far), dtype=float), np.asarray(logistic_prime(far), dtype=float)
 assert not np.isnan(got).any(), (
     f"of -1000, -30, 30 and 1000 yours gives {got}: infinity divided by infinity is nan. Use u = exp(-|v|), at most 1."
 )
@@ -217,8 +218,10 @@ def relu_prime(v):
 # %% check relu points=1
 import numpy as np
 
+from course.checks import call
+
 points = np.array([[-2.0, 0.0], [0.5, 3.0]])
-got = relu(points.copy())
+got = call(relu, points)
 assert got is not None, "relu gave back nothing: its last line must begin with `return`."
 got = np.asarray(got, dtype=float)
 assert got.shape != (), "one number came back: np.maximum(v, 0) takes each entry, np.max the greatest of all."
@@ -227,11 +230,12 @@ assert not np.allclose(got, np.abs(points)), "yours turns -2 into 2: below zero 
 assert not np.allclose(got, np.minimum(points, 0)), "yours keeps what is below zero: it is the larger of 0 and v."
 assert not np.allclose(got, points > 0), "yours gives 1 above zero: that is the derivative. The ReLU is v itself there."
 assert np.allclose(got, [[0, 0], [0.5, 3]]), f"of -2, 0, 0.5, 3: 0, 0, 0.5, 3; yours\n{got}"
-assert keeps(relu, points.copy()), (
-    "relu changed the array v itself, and back-propagation will still need it: make a new one, as np.maximum(v, 0) does."
-)
-slopes = relu_prime(points.copy())
+near = np.array([-0.5, -0.01, 0.01])
+got = np.asarray(call(relu, near), dtype=float)
+assert np.array_equal(got, [0, 0, 0.01]), f"of -0.5, -0.01, 0.01: 0, 0, 0.01; yours {got}. The corner is at 0."
+slopes = call(relu_prime, points)
 assert slopes is not None, "relu_prime gave back nothing: its last line must begin with `return`."
+assert np.asarray(slopes).dtype != bool, "True and False came back; numbers are asked: np.where(v > 0, 1.0, 0.0)."
 slopes = np.asarray(slopes, dtype=float)
 assert slopes.shape == (2, 2), f"one slope for each entry: shape (2, 2); yours {slopes.shape}."
 assert not np.allclose(slopes, [[0, 1], [1, 1]]), "at the corner v = 0 the slope is taken as 0; yours is 1 (>= for >?)."
@@ -285,11 +289,14 @@ def softmax(T):
 # %% check softmax points=1
 import numpy as np
 
+from course.checks import call
+
 # By hand: e to the powers 0, ln 2, ln 5 are 1, 2, 5, with the sum 8.
 rows = np.log([[1.0, 2.0, 5.0], [1.0, 1.0, 2.0]])
 right = np.array([[1, 2, 5], [2, 2, 4]]) / 8
-got = softmax(rows.copy())
+got = call(softmax, rows)
 assert got is not None, "softmax gave back nothing: its last line must begin with `return`."
+assert isinstance(got, np.ndarray), "softmax returns one array with a row for each example: np.array(...) of your list."
 got = np.asarray(got, dtype=float)
 assert got.shape == (2, 3), f"as many numbers as T has: shape (2, 3); yours {got.shape}."
 assert not np.allclose(got.sum(axis=0), 1), "in yours the columns add up to 1. Each row is one example: axis=1."
@@ -302,15 +309,12 @@ assert not np.allclose(got, np.exp(-rows) / np.exp(-rows).sum(axis=1, keepdims=T
 )
 assert not np.allclose(got, np.log(right)), "this is the logarithm of the softmax; leave out the logarithm."
 assert np.allclose(got, right), f"of ln 1, ln 2, ln 5: 1/8, 2/8, 5/8, and of the other row 2/8, 2/8, 4/8; yours\n{got}"
-assert keeps(softmax, rows.copy()), (
-    "softmax changed the array T itself (-= or /= does): write T - ..., which makes a new array."
-)
 
 # %% check softmax-large points=1
 import numpy as np
 
 rows = np.array([[1000.0, 1000.0 + np.log(3)], [-2000.0, -2000.0 + np.log(3)], [0.0, np.log(3)]])
-got = np.asarray(softmax(rows.copy()), dtype=float)
+got = np.asarray(softmax(rows), dtype=float)
 assert not np.isnan(got[0]).any(), (
     f"of 1000 and 1000 + ln 3 yours gives {got[0]}: exp(1000) overflows. Subtract the greatest T of the row first."
 )
@@ -320,6 +324,11 @@ assert not np.isnan(got[1]).any(), (
 )
 assert got.shape == (3, 2) and np.allclose(got, [0.25, 0.75]), (
     f"all three rows differ by ln 3, so all three give 1/4, 3/4; yours\n{got}"
+)
+got = np.asarray(softmax(np.array([[1000.0, 0.0], [-1000.0, 1000.0]])), dtype=float)
+assert np.allclose(got, [[1, 0], [0, 1]]), (
+    f"of 1000 and 0, and of -1000 and 1000: 1, 0 and 0, 1; yours\n{got}\nSubtract the greatest T of the row, so that no "
+    "exponent is above 0."
 )
 
 # %% [markdown]
@@ -344,8 +353,10 @@ def softmax_derivative(f):
 # %% check softmax-derivative points=1
 import numpy as np
 
+from course.checks import call
+
 # By hand, with f = (1/4, 3/4): on the diagonal 1/4 · 3/4 = 3/16, beside it -3/16.
-got = softmax_derivative(np.array([0.25, 0.75]))
+got = call(softmax_derivative, np.array([0.25, 0.75]))
 assert got is not None, "softmax_derivative gave back nothing: its last line must begin with `return`."
 got = np.asarray(got, dtype=float)
 assert got.shape != (2,), "K numbers came back. That is the diagonal f (1 - f); every T changes every f: a matrix."
@@ -369,7 +380,7 @@ def shares(t):
 
 
 right = np.array([(shares(at + eps * e) - shares(at - eps * e)) / (2 * eps) for e in np.eye(4)]).T
-got = np.asarray(softmax_derivative(shares(at)), dtype=float)
+got = np.asarray(call(softmax_derivative, shares(at)), dtype=float)
 assert got.shape == (4, 4) and np.allclose(got, right, atol=1e-8), f"for 4 classes it is\n{right}\nyours\n{got}"
 ### END HIDDEN TESTS
 
@@ -409,6 +420,8 @@ def forward(weights, X, sigma, softmax):
 # %% check forward points=3
 import numpy as np
 
+from course.checks import call
+
 # By hand, with a bend of our own, the square, and halves in place of the softmax. Two inputs, two hidden units and
 # three outputs; first example (1, 1): V = (1 + 1 + 2, -1 + 3 + 0) = (4, 2), Z = (16, 4), T = (16, 10 + 4, -5 + 16 - 4).
 small = [
@@ -428,9 +441,10 @@ def halves(t):
     return np.asarray(t) / 2
 
 
-got = forward(small, rows, square, halves)
+got = call(forward, small, rows, square, halves)
 assert got is not None, "forward gave back nothing: its last line must begin with `return`."
 assert isinstance(got, (tuple, list)) and len(got) == 4, "forward returns four arrays: V, Z, T and f, in this order."
+assert all(isinstance(each, np.ndarray) for each in got), "V, Z, T and f are arrays: np.array(...) of your lists."
 V_got, Z_got, T_got, f_got = (np.asarray(each, dtype=float) for each in got)
 assert V_got.shape == (2, 2), f"V has one row an example and one column a hidden unit: (2, 2); yours {V_got.shape}."
 assert not np.allclose(V_got, [[3, 3], [2, 6]]), "V without α_0: add it to every row."
@@ -456,9 +470,9 @@ other = [rng.normal(size=s) for s in [(4,), (4, 3), (2,), (2, 4)]]
 rows = rng.normal(size=(5, 3))
 V_right = other[0] + rows @ other[1].T
 T_right = other[2] + np.sin(V_right) @ other[3].T
-got = [np.asarray(each, dtype=float) for each in forward(other, rows, np.sin, np.cos)]
+got = [np.asarray(each, dtype=float) for each in call(forward, other, rows, np.sin, np.cos)]
 for name, mine, right in zip("VZTf", got, (V_right, np.sin(V_right), T_right, np.cos(T_right)), strict=True):
-    assert mine.shape == right.shape and np.allclose(mine, right), (
+    assert mine.shape == right.shape and np.allclose(mine, right, rtol=1e-9), (
         f"5 other examples: {name} is\n{right}\nyours\n{mine}"
     )
 ### END HIDDEN TESTS
@@ -497,11 +511,13 @@ def cross_entropy(T, y):
 # %% check cross-entropy points=1
 import numpy as np
 
+from course.checks import call
+
 # By hand: the softmax of (0, ln 3) is (1/4, 3/4), that of (0, 0) is (1/2, 1/2). Right classes 1 and 0: the average of
 # -ln 3/4 and -ln 1/2.
 rows, classes = np.array([[0.0, np.log(3)], [0.0, 0.0]]), np.array([1, 0])
 right = (np.log(4 / 3) + np.log(2)) / 2
-got = cross_entropy(rows.copy(), classes)
+got = call(cross_entropy, rows, classes)
 assert got is not None, "cross_entropy gave back nothing: its last line must begin with `return`."
 got = np.asarray(got, dtype=float)
 assert got.shape == (), f"the error is one number; yours has the shape {got.shape}. Take the mean over the examples."
@@ -520,7 +536,7 @@ rng = np.random.default_rng(5)
 rows, classes = rng.normal(size=(7, 4)), rng.integers(0, 4, 7)
 shares = np.exp(rows) / np.exp(rows).sum(axis=1, keepdims=True)
 right = -np.mean([np.log(shares[i, classes[i]]) for i in range(7)])
-got = np.asarray(cross_entropy(rows.copy(), classes), dtype=float)
+got = np.asarray(call(cross_entropy, rows, classes), dtype=float)
 assert got.shape == () and abs(got - right) <= 1e-9, f"for 7 other examples R is {right:.6f}; yours {got}."
 ### END HIDDEN TESTS
 
@@ -551,7 +567,10 @@ assert abs(got - right) <= 1e-6, (
 
 # %% task differences
 def differences(R, w, h):
-    """The gradient of R at w by central differences; w is an array of shape (weights,), R(w) is a number."""
+    """The gradient of R at w by central differences; w is an array of shape (weights,), R(w) is a number.
+
+    Returns an array of the shape of w. Call R with copies: w stays as it is.
+    """
     # about 6 lines
     ### BEGIN SOLUTION
     gradient = np.zeros(len(w))
@@ -566,6 +585,8 @@ def differences(R, w, h):
 # %% check differences points=2
 import numpy as np
 
+from course.checks import call
+
 # R(w) = w0² + 3 w0 w1 + w1³ at (1, 2) with h = 0.1. The derivatives are 8 and 15. By central differences the first is 8
 # too, and the second is 15.01, since of w1³ an h² = 0.01 is left.
 
@@ -575,8 +596,9 @@ def hill(w):
     return float(w[0] ** 2 + 3 * w[0] * w[1] + w[1] ** 3)
 
 
-got = differences(hill, np.array([1.0, 2.0]), 0.1)
+got = call(differences, hill, np.array([1.0, 2.0]), 0.1)
 assert got is not None, "differences gave back nothing: its last line must begin with `return`."
+assert isinstance(got, np.ndarray), "differences returns an array of the shape of w: np.array(...) of your list."
 got = np.asarray(got, dtype=float)
 assert got.shape == (2,), f"a derivative for each of the 2 weights: shape (2,); yours {got.shape}."
 assert not np.allclose(got, [8.1, 15.61]), "you stepped to one side only: take R at w + h and at w - h, over 2h."
@@ -591,7 +613,9 @@ assert np.allclose(got, [8, 15.01]), (
 )
 ### BEGIN HIDDEN TESTS
 at = np.array([0.5, -1.0, 2.0, 0.0, 1.5])
-got = np.asarray(differences(lambda w: float(np.sum(np.sin(np.asarray(w)) * np.arange(5))), at, 1e-4), dtype=float)
+got = np.asarray(
+    call(differences, lambda w: float(np.sum(np.sin(np.asarray(w)) * np.arange(5))), at, 1e-4), dtype=float
+)
 assert got.shape == (5,) and np.allclose(got, np.cos(at) * np.arange(5), atol=1e-6), (
     f"for Σ j sin(w_j) the gradient is {np.cos(at) * np.arange(5)}; yours {got}."
 )
@@ -614,8 +638,11 @@ assert got.shape == (5,) and np.allclose(got, np.cos(at) * np.arange(5), atol=1e
 
 # %% task output-error
 def output_error(f, y):
-    """D: how R changes with T, shape (examples, classes), from the softmax f and the right classes y."""
-    # about 3 lines; do not change f itself
+    """D: how R changes with T, shape (examples, classes), from the softmax f and the right classes y.
+
+    f stays as it is: D is a new array.
+    """
+    # about 3 lines
     ### BEGIN SOLUTION
     D = f.copy()
     D[np.arange(len(y)), y] -= 1
@@ -626,9 +653,11 @@ def output_error(f, y):
 # %% check output-error points=2
 import numpy as np
 
+from course.checks import call
+
 said, classes = np.array([[0.25, 0.75, 0.0], [0.5, 0.25, 0.25]]), np.array([1, 0])
 right = np.array([[0.125, -0.125, 0.0], [-0.25, 0.125, 0.125]])
-got = output_error(said.copy(), classes)
+got = call(output_error, said, classes)
 assert got is not None, "output_error gave back nothing: its last line must begin with `return`."
 got = np.asarray(got, dtype=float)
 assert got.shape == (2, 3), f"D has the shape of f, (2, 3); yours {got.shape}."
@@ -643,16 +672,15 @@ assert not np.allclose(got, np.array([[-0.75, -0.25, 0.0], [-0.5, -0.75, 0.25]])
 )
 assert not np.allclose(got, right / 2), "the factor 1/n came twice."
 assert np.allclose(got, right), f"D is\n{right}\nyours is\n{got}"
-assert keeps(output_error, said.copy(), classes), (
-    "D is right, but f is no longer what it was: subtract from a copy, f.copy()."
-)
 ### BEGIN HIDDEN TESTS
 rng = np.random.default_rng(7)
 said = rng.dirichlet(np.ones(4), size=6)
 classes = rng.integers(0, 4, 6)
 right = (said - np.eye(4)[classes]) / 6
-got = np.asarray(output_error(said.copy(), classes), dtype=float)
-assert got.shape == (6, 4) and np.allclose(got, right), f"for 6 other examples D is\n{right}\nyours is\n{got}"
+got = np.asarray(call(output_error, said, classes), dtype=float)
+assert got.shape == (6, 4) and np.allclose(got, right, rtol=1e-9), (
+    f"for 6 other examples D is\n{right}\nyours is\n{got}"
+)
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -694,6 +722,8 @@ def backward(weights, X, V, Z, D, sigma_prime):
 # %% check backward points=4
 import numpy as np
 
+from course.checks import call
+
 # The network of step 3, with the square for the bend (its derivative is 2v), and whole numbers for D.
 # G: (1, 0, -1) times beta is (0, 1), times 2V = (8, 4) gives (0, 4); the other row is (1, 1) times (6, 10) = (6, 10).
 small = [
@@ -712,7 +742,7 @@ def twice(v):
     return 2 * np.asarray(v)
 
 
-got = backward(small, rows, V_now, Z_now, D_now, twice)
+got = call(backward, small, rows, V_now, Z_now, D_now, twice)
 assert got is not None, "backward gave back nothing: its last line must begin with `return`."
 assert isinstance(got, (tuple, list)) and len(got) == 4, "four arrays come back, for α_0, α, β_0 and β, in this order."
 got = [np.asarray(each, dtype=float) for each in got]
@@ -755,7 +785,7 @@ V_now = other[0] + rows @ other[1].T
 shares = np.exp(other[2] + np.tanh(V_now) @ other[3].T)
 shares = shares / shares.sum(axis=1, keepdims=True)
 D_now = (shares - np.eye(5)[classes]) / 6
-got = backward(other, rows, V_now, np.tanh(V_now), D_now, lambda v: 1 - np.tanh(np.asarray(v)) ** 2)
+got = call(backward, other, rows, V_now, np.tanh(V_now), D_now, lambda v: 1 - np.tanh(np.asarray(v)) ** 2)
 for place, name in enumerate(["α_0", "α", "β_0", "β"]):
     right = np.zeros(shapes[place])
     for index in np.ndindex(*shapes[place]):
@@ -845,7 +875,10 @@ plots.curves(
 
 # %% task start
 def start(p, M, K, scale, seed):
-    """The initial weights: alpha_0 and beta_0 zero, alpha and beta normal with the standard deviation above."""
+    """The initial weights: alpha_0 and beta_0 zero, alpha and beta normal with the standard deviation above.
+
+    All random numbers come from np.random.default_rng(seed), so the same seed gives the same weights.
+    """
     # about 4 lines
     ### BEGIN SOLUTION
     rng = np.random.default_rng(seed)
@@ -858,8 +891,10 @@ def start(p, M, K, scale, seed):
 # %% check start points=2
 import numpy as np
 
+from course.checks import call, call_seeded
+
 # 400 inputs, 300 hidden units, 100 outputs, scale 2. With 30,000 numbers and more, the measured deviation is within 5%.
-got = start(400, 300, 100, 2.0, 1)
+got = call(start, 400, 300, 100, 2.0, 1)
 assert got is not None, "start gave back nothing: its last line must begin with `return`."
 assert len(got) == 4, f"four arrays: α_0, α, β_0, β; yours {len(got)}."
 got = [np.asarray(each, dtype=float) for each in got]
@@ -886,8 +921,8 @@ assert abs(spread[1] / np.sqrt(2 / 400) - 1) > 0.05, "β was scaled by p = 400; 
 assert abs(spread[1] / expected[1] - 1) <= 0.05, (
     f"the standard deviation of β is √(2/300) = {expected[1]:.4f}; yours {spread[1]:.4f}."
 )
-again, other = start(400, 300, 100, 2.0, 1), start(400, 300, 100, 2.0, 2)
-assert np.array_equal(np.asarray(again[1]), got[1]), (
+again, other = call_seeded(start, 400, 300, 100, 2.0, 1), start(400, 300, 100, 2.0, 2)
+assert all(np.array_equal(np.asarray(again[k]), got[k]) for k in (1, 3)), (
     "the same seed must give the same weights: np.random.default_rng(seed)."
 )
 assert not np.array_equal(np.asarray(other[1]), got[1]), "seeds 1 and 2 gave the same weights: use `seed`."
@@ -960,6 +995,8 @@ def train(weights, X, y, gradient, gamma, B, epochs, seed):
 # %% check train points=3
 import numpy as np
 
+from course.checks import call
+
 # 5 examples in batches of 2, 3 epochs. Two arrays of weights here; the gradient is each array minus the mean of the y.
 rows, classes = np.arange(5.0)[:, None], np.arange(5) + 10
 begin = [np.zeros(1), np.full((2, 1), 4.0)]
@@ -975,7 +1012,7 @@ def pull(weights, X, y):
     return [np.asarray(w) - np.mean(y) for w in weights]
 
 
-got = train([w.copy() for w in begin], rows, classes, pull, 0.5, 2, 3, 7)
+got = call(train, [w.copy() for w in begin], rows, classes, pull, 0.5, 2, 3, 7)
 assert got is not None, "train gave back nothing: its last line must begin with `return`."
 assert used, "gradient was never called."
 assert not all(len(piece) == 5 for piece in used), "every step used all 5 examples: take the rows of one batch."
@@ -1016,7 +1053,7 @@ assert np.allclose(ends[0][0], 0) and np.allclose(ends[0][1], 4), (
 assert np.abs(ends[-1][0]).max() <= 20, "the weights run away: the step is minus gamma times the gradient."
 assert not np.allclose(ends[-1][1], 4), "the second array never moved: every array of weights makes a step."
 for number, (mine, expected) in enumerate(zip(ends, right, strict=True)):
-    assert all(np.allclose(a, b) for a, b in zip(mine, expected, strict=True)), (
+    assert all(np.allclose(a, b, rtol=1e-9) for a, b in zip(mine, expected, strict=True)), (
         f"after epoch {number} the weights are {[w.ravel() for w in expected]}; yours {[w.ravel() for w in mine]}. "
         "Every batch starts from the newest weights, with the step gamma times the gradient."
     )
@@ -1064,6 +1101,8 @@ def recognize(weights, X, sigma, forward, softmax):
 # %% check recognize points=1
 import numpy as np
 
+from course.checks import call
+
 answers = np.array([[0.1, 0.7, 0.2], [0.4, 0.3, 0.3], [0.0, 0.1, 0.9], [0.2, 0.5, 0.3]])
 sevens = np.full((4, 2), 7.0)
 
@@ -1072,7 +1111,7 @@ def told(weights, X, sigma, softmax):
     return sevens, sevens, np.log(answers + 1e-9), answers
 
 
-got = recognize([np.zeros(1)] * 4, np.zeros((4, 5)), np.sin, told, np.cos)
+got = call(recognize, [np.zeros(1)] * 4, np.zeros((4, 5)), np.sin, told, np.cos)
 assert got is not None, "recognize gave back nothing: its last line must begin with `return`."
 got = np.asarray(got, dtype=float)
 assert got.shape != (), "one number came back: take the greatest in each row, axis=1."
@@ -1209,6 +1248,8 @@ def torch_network(weights, X, y):
 # %% check torch-network points=2
 import numpy as np
 
+from course.checks import call
+
 # Three inputs, two logistic hidden units, two classes, four examples; T and the gradient come from the formulas of
 # steps 3 and 5.
 small = [
@@ -1226,7 +1267,7 @@ grads_right = [
     np.array([-0.08728788, 0.08728788]),
     np.array([[0.01456859, 0.04032349], [-0.01456859, -0.04032349]]),
 ]
-got = torch_network(small, rows, classes)
+got = call(torch_network, small, rows, classes)
 assert got is not None, "torch_network gave back nothing: its last line must begin with `return`."
 assert len(got) == 2 and len(got[1]) == 4, "two things come back: T, and a list of four gradients."
 assert all(isinstance(each, np.ndarray) for each in (got[0], *got[1])), (
@@ -1272,7 +1313,7 @@ T_right = other[2] + bent @ other[3].T
 wanted = (np.exp(T_right) / np.exp(T_right).sum(axis=1, keepdims=True) - np.eye(3)[classes]) / 6
 back = wanted @ other[3] * bent * (1 - bent)
 grads_right = [back.sum(axis=0), back.T @ rows, wanted.sum(axis=0), wanted.T @ bent]
-T_got, grads_got = torch_network(other, rows, classes)
+T_got, grads_got = call(torch_network, other, rows, classes)
 assert np.allclose(np.asarray(T_got, dtype=float), T_right, atol=1e-5), (
     f"another network: T is\n{T_right}\nyours\n{T_got}"
 )
@@ -1280,6 +1321,10 @@ for name, mine, right in zip(["α_0", "α", "β_0", "β"], grads_got, grads_righ
     mine = np.asarray(mine, dtype=float)
     assert mine.shape == right.shape and np.allclose(mine, right, atol=1e-5), (
         f"another network: the gradient of {name} is\n{right}\nyours\n{mine}"
+    )
+for mine, right in zip([T_got, *grads_got], [T_right, *grads_right], strict=True):
+    assert np.allclose(np.asarray(mine, dtype=float), right, rtol=1e-9, atol=1e-12), (
+        "another network: right to about 7 digits only, as with float32. Say dtype=torch.float64 for every layer."
     )
 ### END HIDDEN TESTS
 
@@ -1327,6 +1372,8 @@ def keras_network(weights, X, y):
 # %% check keras-network points=2
 import numpy as np
 
+from course.checks import call
+
 # Three inputs, two logistic hidden units, two classes, four examples; T and the gradient come from the formulas of
 # steps 3 and 5.
 small = [
@@ -1344,7 +1391,7 @@ grads_right = [
     np.array([-0.08728788, 0.08728788]),
     np.array([[0.01456859, 0.04032349], [-0.01456859, -0.04032349]]),
 ]
-got = keras_network(small, rows, classes)
+got = call(keras_network, small, rows, classes)
 assert got is not None, "keras_network gave back nothing: its last line must begin with `return`."
 assert len(got) == 2 and len(got[1]) == 4, "two things come back: T, and a list of four gradients."
 assert all(isinstance(each, np.ndarray) for each in (got[0], *got[1])), (
@@ -1387,7 +1434,7 @@ T_right = other[2] + bent @ other[3].T
 wanted = (np.exp(T_right) / np.exp(T_right).sum(axis=1, keepdims=True) - np.eye(3)[classes]) / 6
 back = wanted @ other[3] * bent * (1 - bent)
 grads_right = [back.sum(axis=0), back.T @ rows, wanted.sum(axis=0), wanted.T @ bent]
-T_got, grads_got = keras_network(other, rows, classes)
+T_got, grads_got = call(keras_network, other, rows, classes)
 assert np.allclose(np.asarray(T_got, dtype=float), T_right, atol=1e-5), (
     f"another network: T is\n{T_right}\nyours\n{T_got}"
 )
@@ -1396,6 +1443,9 @@ for name, mine, right in zip(["α_0", "α", "β_0", "β"], grads_got, grads_righ
     assert mine.shape == right.shape and np.allclose(mine, right, atol=1e-5), (
         f"another network: the gradient of {name} is\n{right}\nyours\n{mine}"
     )
+assert np.allclose(np.asarray(T_got, dtype=float), T_right, rtol=1e-9), (
+    "another network: T is right to about 7 digits only. Say dtype='float64' for every layer and for the Input."
+)
 ### END HIDDEN TESTS
 
 # %% measure
@@ -1423,7 +1473,7 @@ cluster.prepare(4)
 #
 # You write the all-reduce yourself in lab 4. Here is a simple one that works. Rank 0 gathers all arrays, adds them, and
 # sends the sum to everybody. `comm.rank` is the number of this rank, `comm.size` how many there are. `line_gradient` is
-# that of lab 2, for a line, to try a step on something small. The last two functions are for the checks.
+# that of lab 2, for a line, to try a step on something small. The last three functions are for the checks.
 
 
 # %%
@@ -1462,6 +1512,11 @@ def noting_train(comm, train, X, y, B, epochs, seed):
     return path, used, any(mixed)
 
 
+def step_and_look(comm, X, y, weights, step, **others):
+    """What the step returns on this rank, and the weights that it was given, as they are afterwards."""
+    return step(comm, X, y, weights, **others), weights
+
+
 def train_line(comm, train, step, X, y, B, epochs, seed):
     """train for a line, from zero, with step and the learning rate 0.1."""
 
@@ -1489,7 +1544,7 @@ print("every rank has", run[0], "and the messages sent by each are", run.trace.m
 
 # %% task parallel-step
 def parallel_step(comm, X, y, weights, gamma, gradient, all_reduce):
-    """The weights after one step on the rows of all ranks together; new arrays, the same on every rank.
+    """The weights after one step on the rows of all ranks together: new arrays, the same on every rank.
 
     X, y: this rank's rows, perhaps none. gradient(weights, X, y): a list of averages over at least one row.
     all_reduce(comm, array): the sum over the ranks.
@@ -1514,7 +1569,8 @@ from course.spmd import spmd
 features, targets = [np.zeros((3, 1)), np.zeros((1, 1))], [np.array([1.0, 2.0, 3.0]), np.array([10.0])]
 common = {"weights": [np.zeros(1), np.zeros(1)], "gamma": 0.5, "gradient": line_gradient, "all_reduce": all_reduce}
 
-run = spmd(parallel_step, features, targets, carrier="simulated", **common)
+run = spmd(step_and_look, features, targets, step=parallel_step, carrier="simulated", **common)
+kept, run = [each[1] for each in run], [each[0] for each in run]
 assert not any(each is None for each in run), "a rank gave back nothing: every rank returns the new weights."
 assert all(len(each) == 2 for each in run), "as many arrays come back as there are weights, on every rank."
 got = [float(np.ravel(np.asarray(each[0], dtype=float))[0]) for each in run]
@@ -1533,6 +1589,10 @@ assert abs(got[0] - got[1]) <= 1e-12, (
 )
 assert np.allclose(got, 4), f"the intercept goes from 0 to 0.5 · 8 = 4 on both ranks; yours {got}."
 assert all(np.allclose(np.asarray(each[1], dtype=float), 0) for each in run), "the slope's gradient is 0: it stays."
+assert all(np.asarray(w).dtype == np.float64 for each in run for w in each), "the weights are not float64 any more."
+assert not any(np.any(w) for weights in kept for w in weights), (
+    "the step changed the weights that it was given. Make new arrays, w - gamma * ..., and no w -= gamma * ..."
+)
 ### BEGIN HIDDEN TESTS
 rng = np.random.default_rng(9)
 for size in (1, 3, 5):
@@ -1544,7 +1604,7 @@ for size in (1, 3, 5):
     named = {"weights": at, "gamma": 0.3, "gradient": line_gradient, "all_reduce": all_reduce}
     run = spmd(parallel_step, features, targets, carrier="simulated", **named)
     for each in run:
-        assert all(np.allclose(np.asarray(a, dtype=float), b) for a, b in zip(each, right, strict=True)), (
+        assert all(np.allclose(np.asarray(a), b, rtol=1e-9) for a, b in zip(each, right, strict=True)), (
             f"with {size} ranks, 1 to {size} rows each, the weights are {right}; yours {each}."
         )
 ### END HIDDEN TESTS
@@ -1554,14 +1614,18 @@ import numpy as np
 
 from course.spmd import spmd
 
-# Three ranks, two rows: the last rank has none. The gradient of the intercept is the average of -2 and -6, -4.
+# Three ranks, two rows: the last rank has none. The intercept is 3, and its gradient the average of 2 (3 - 1) and
+# 2 (3 - 3), that is 2.
 features, targets = [np.zeros((1, 1)), np.zeros((1, 1)), np.zeros((0, 1))], [np.ones(1), np.full(1, 3.0), np.zeros(0)]
-common = {"weights": [np.zeros(1), np.zeros(1)], "gamma": 0.5, "gradient": line_gradient, "all_reduce": all_reduce}
+common = {"weights": [np.full(1, 3.0), np.ones(1)], "gamma": 0.5, "gradient": line_gradient, "all_reduce": all_reduce}
 run = spmd(parallel_step, features, targets, carrier="simulated", **common)
 got = [float(np.ravel(np.asarray(each[0], dtype=float))[0]) for each in run]
 assert not np.isnan(got).any(), f"a rank without rows brought nan in: {got}. It gives zeros to the all-reduce."
-assert not np.allclose(got, 4 / 3), "you divided by the number of ranks, 3; there are 2 rows."
-assert np.allclose(got, 2), f"two rows on three ranks: the intercept goes to 2 on every rank; yours {got}."
+assert not np.allclose(got, 7 / 3), "you divided by the number of ranks, 3; there are 2 rows."
+assert np.allclose(got, 2), f"two rows on three ranks: the intercept goes from 3 to 2 on every rank; yours {got}."
+assert all(np.allclose(np.asarray(each[1], dtype=float), 1) for each in run), (
+    "the slope's gradient is 0, so it stays at 1. A rank without rows gives zeros to the all-reduce, not its weights."
+)
 
 # %% [markdown]
 # And the loop, which will run on four engines. The data is small, so every rank has all of it. Every rank draws the
@@ -1640,6 +1704,21 @@ assert values == [[0, 1, 2, 3, 4]] * 4, (
     "and keep "
     "what it returns."
 )
+### BEGIN HIDDEN TESTS
+for n_now, B_now, size in [(7, 3, 2), (4, 5, 1), (5, 2, 3)]:
+    rows, classes = np.arange(float(n_now))[:, None], np.arange(n_now) + 50
+    named = {"train": parallel_train, "X": rows, "y": classes, "B": B_now, "epochs": 2, "seed": 3}
+    run = spmd(noting_train, ranks=size, carrier="simulated", **named)
+    rng, right = np.random.default_rng(3), []
+    for order in [rng.permutation(n_now) for _ in range(2)]:
+        right += [sorted(order[first : first + B_now].tolist()) for first in range(0, n_now, B_now)]
+    steps = [len(each[1]) for each in run]
+    assert steps == [len(right)] * size, (
+        f"{n_now} examples in batches of {B_now}, 2 epochs: {len(right)} steps on each of {size} ranks; yours {steps}."
+    )
+    together = [sorted(i for each in run for i in each[1][t]) for t in range(len(right))]
+    assert together == right, f"{n_now} examples in batches of {B_now}: the batches are {right}; yours {together}."
+### END HIDDEN TESTS
 
 # %% [markdown]
 # Now for real: four engines, each a process of its own. The check trains a line on them, with your two functions, and

@@ -97,7 +97,7 @@ def in_order(comm):
     """Take the list from rank - 1, print my number, put it in, hand the list to rank + 1.
 
     The list is an array of comm.size whole numbers: entry r is -1 until rank r has spoken.
-    Returns the list.
+    Returns the list. (The printing is for you to watch. What counts is the list and its way.)
     """
     said = np.full(comm.size, -1)
     # about 7 lines
@@ -244,7 +244,8 @@ for size in (1, 2, 3, 5, 8, 9):
     for root in {0, size // 2, size - 1}:
         for dtype in (np.int64, np.float32, np.complex128, bool):
             xs = [(np.arange(6).reshape(2, 3) * (rank + 1) % 5).astype(dtype) for rank in range(size)]
-            run = spmd(broadcast_loop, xs, root=root, carrier="simulated")
+            options = {"root": root} if root else {}  # rank 0 is the root unless another is named
+            run = spmd(broadcast_loop, xs, **options, carrier="simulated")
             for rank in range(size):
                 got = np.asarray(run[rank])
                 assert got.shape == (2, 3) and np.array_equal(got, xs[root]), (
@@ -382,7 +383,8 @@ for size, root in [(4, 0), (6, 0), (6, 2)]:
 for size in range(1, 10):
     for root in range(size):
         xs = [np.arange(4.0) + 10 * rank for rank in range(size)]
-        run = spmd(broadcast_tree, xs, root=root, carrier="simulated")
+        options = {"root": root} if root else {}
+        run = spmd(broadcast_tree, xs, **options, carrier="simulated")
         got = np.array([np.asarray(each, dtype=float) for each in run])
         assert got.shape == (size, 4) and (got == xs[root]).all(), (
             f"with {size} ranks and root={root} every rank has {xs[root]}; yours have\n{got}"
@@ -567,11 +569,25 @@ assert (ring, victims) == ([1, 4, 2], [0, 5]), f"you read the ring {ring} and th
 # N odd, ranks 0 and N - 1 are neighbours and both even. Think: does it hang then?
 #
 # And with a single rank? It is its own neighbour, and nobody else will take its message. Return a copy of `x` then.
+#
+# The next cell is for the checks, which also look at what has become of `x`. The three repairs differ in the calls that
+# they use, so the checks look at these too.
+
+
+# %%
+def with_input(comm, x, *others, collective, **options):
+    """What the collective returns on this rank, x as it is afterwards, whether both share memory, and the others."""
+    result = collective(comm, x, *others, **options)
+    is_shared = isinstance(result, np.ndarray) and isinstance(x, np.ndarray) and np.shares_memory(result, x)
+    return result, x, is_shared, *others
 
 
 # %% task shift-by-order
 def shift_by_order(comm, x):
-    """The left neighbour's x: even ranks send first, odd ranks receive first. Leaves x as it is."""
+    """The left neighbour's x in a new array, by comm.send and comm.recv alone. Leaves x as it is.
+
+    Every second rank sends first; the others receive first.
+    """
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
     got = np.empty_like(x)
     # about 9 lines
@@ -595,7 +611,9 @@ from course.spmd import spmd
 
 for size, most in [(4, 2), (5, 3), (1, 0)]:
     xs = [np.array([rank, 10.0 * rank]) for rank in range(size)]
-    run = spmd(shift_by_order, xs, carrier="simulated")
+    run = spmd(with_input, xs, collective=shift_by_order, carrier="simulated")
+    calls, kept, shared = {*run.trace.calls["op"].tolist()}, [each[1] for each in run], [each[2] for each in run]
+    steps, run = int(np.max(run.trace.steps)), [each[0] for each in run]
     assert not any(each is None for each in run), "a rank gave back nothing: end with `return got`."
     got = [np.asarray(each, dtype=float).tolist() for each in run]
     right = [xs[rank - 1].tolist() for rank in range(size)]
@@ -606,7 +624,9 @@ for size, most in [(4, 2), (5, 3), (1, 0)]:
         "you took the right neighbour's array. It goes to the right, so take the left's."
     )
     assert got == right, f"with {size} ranks they return {right}; yours return {got}."
-    steps = int(np.max(run.trace.steps))
+    assert all(map(np.array_equal, kept, xs)), "x is no longer what it was: receive into `got`, not into x."
+    assert not any(shared), f"with {size} ranks the array that came back is x itself, or a part of it. Make a new one."
+    assert calls <= {"send", "recv"}, f"this repair needs comm.send and comm.recv only; yours used {sorted(calls)}."
     assert steps <= most, (
         f"it does not hang any more, but with {size} ranks it takes {steps} steps, one rank after the other. Let every "
         f"second rank receive first: then {most} steps are enough."
@@ -633,7 +653,7 @@ for size in range(1, 10):
 
 # %% task shift-sendrecv
 def shift_sendrecv(comm, x):
-    """The left neighbour's x, by comm.sendrecv. Leaves x as it is."""
+    """The left neighbour's x in a new array, by comm.sendrecv. Leaves x as it is."""
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
     # about 1 line
     ### BEGIN SOLUTION
@@ -648,7 +668,9 @@ from course.spmd import spmd
 
 for size in (4, 5, 1):
     xs = [np.array([rank + 1, 10.0 * rank]) for rank in range(size)]
-    run = spmd(shift_sendrecv, xs, carrier="simulated")
+    run = spmd(with_input, xs, collective=shift_sendrecv, carrier="simulated")
+    calls, kept, shared = {*run.trace.calls["op"].tolist()}, [each[1] for each in run], [each[2] for each in run]
+    steps, run = int(np.max(run.trace.steps)), [each[0] for each in run]
     assert not any(each is None for each in run), "a rank gave back nothing: `return comm.sendrecv(...)`."
     got = [np.asarray(each, dtype=float).tolist() for each in run]
     right = [xs[rank - 1].tolist() for rank in range(size)]
@@ -660,7 +682,9 @@ for size in (4, 5, 1):
         "another array than x."
     )
     assert got == right, f"with {size} ranks they return {right}; yours return {got}."
-    steps = int(np.max(run.trace.steps))
+    assert all(map(np.array_equal, kept, xs)), "x is no longer what it was: recvbuf must be another array than x."
+    assert not any(shared), f"with {size} ranks the array that came back is x itself, or a part of it. Make a new one."
+    assert calls == {"sendrecv"}, f"this repair is one call, comm.sendrecv; yours used {sorted(calls)}."
     assert steps == 1, f"all messages can move at once, in 1 step; with {size} ranks yours takes {steps}. Use sendrecv."
 ### BEGIN HIDDEN TESTS
 for size in range(1, 10):
@@ -681,7 +705,7 @@ for size in range(1, 10):
 
 # %% task shift-irecv
 def shift_irecv(comm, x):
-    """The left neighbour's x: begin to receive, send, then wait. Leaves x as it is."""
+    """The left neighbour's x in a new array: begin to receive, send, then wait. Leaves x as it is."""
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
     got = np.empty_like(x)
     # about 4 lines
@@ -700,7 +724,9 @@ from course.spmd import spmd
 
 for size in (4, 5, 1):
     xs = [np.array([rank + 1, 10.0 * rank]) for rank in range(size)]
-    run = spmd(shift_irecv, xs, carrier="simulated")
+    run = spmd(with_input, xs, collective=shift_irecv, carrier="simulated")
+    calls, kept, shared = {*run.trace.calls["op"].tolist()}, [each[1] for each in run], [each[2] for each in run]
+    steps, run = int(np.max(run.trace.steps)), [each[0] for each in run]
     assert not any(each is None for each in run), "a rank gave back nothing: end with `return got`."
     assert not hasattr(run[0], "wait"), "you returned the request. The array is in `got` once wait() has returned."
     got = [np.asarray(each, dtype=float).tolist() for each in run]
@@ -713,7 +739,11 @@ for size in (4, 5, 1):
         "`got`, not into x."
     )
     assert got == right, f"with {size} ranks they return {right}; yours return {got}."
-    steps = int(np.max(run.trace.steps))
+    assert all(map(np.array_equal, kept, xs)), "x is no longer what it was: receive into `got`, not into x."
+    assert not any(shared), f"with {size} ranks the array that came back is x itself, or a part of it. Make a new one."
+    assert "wait" in calls and "sendrecv" not in calls, (
+        f"this repair begins to receive with comm.irecv and waits later; yours used {sorted(calls)}."
+    )
     assert steps == 1, f"all messages can move at once, in 1 step; with {size} ranks yours takes {steps}."
 ### BEGIN HIDDEN TESTS
 for size in range(1, 10):
@@ -760,7 +790,7 @@ for shift in (shift_by_order, shift_sendrecv, shift_irecv):
 def scatter(comm, x, part, root=0):
     """Part r of the root's x, cut as by np.array_split, on rank r. Returns part.
 
-    x: the array on the root, None elsewhere.
+    x: the array on the root, which stays as it is; None elsewhere.
     part: an array of the size of this rank's part, to be filled.
     """
     # about 9 lines
@@ -810,9 +840,12 @@ for size in range(1, 10):
         for whole_now in (np.arange(7.0), np.arange(24, dtype=np.int32).reshape(12, 2), np.arange(11) % 3 == 0):
             pieces_now = np.array_split(whole_now, size)
             given = [whole_now if rank == root else None for rank in range(size)]
-            run = spmd(scatter, given, [np.zeros_like(piece) for piece in pieces_now], root=root, carrier="simulated")
+            options = {"root": root} if root else {}
+            blank = [np.zeros_like(piece) for piece in pieces_now]
+            run = spmd(with_input, given, blank, collective=scatter, **options, carrier="simulated")
+            assert np.array_equal(run[root][1], whole_now), "the root's x is no longer what it was."
             for rank in range(size):
-                got = np.asarray(run[rank])
+                got = np.asarray(run[rank][0])
                 assert got.shape == pieces_now[rank].shape and np.array_equal(got, pieces_now[rank]), (
                     f"with {size} ranks, root={root} and {len(whole_now)} rows, rank {rank} gets {pieces_now[rank]}; "
                     f"yours got {got}."
@@ -831,7 +864,7 @@ for size in range(1, 10):
 def gather(comm, part, whole, root=0):
     """All parts in the order of ranks, on the root. Returns whole on the root and None elsewhere.
 
-    part: this rank's part, sizes as by np.array_split.
+    part: this rank's part, sizes as by np.array_split; it stays as it is.
     whole: on the root an array to be filled, None elsewhere.
     """
     # about 10 lines
@@ -880,8 +913,10 @@ for size in range(1, 10):
         for whole_now in (np.arange(7.0), np.arange(24, dtype=np.int32).reshape(12, 2), np.arange(11) % 3 == 0):
             pieces_now = np.array_split(whole_now, size)
             blank = [np.zeros_like(whole_now) if rank == root else None for rank in range(size)]
-            run = spmd(gather, pieces_now, blank, root=root, carrier="simulated")
-            got = np.asarray(run[root])
+            options = {"root": root} if root else {}
+            run = spmd(with_input, pieces_now, blank, collective=gather, **options, carrier="simulated")
+            kept, got = [np.asarray(each[1]) for each in run], np.asarray(run[root][0])
+            assert all(map(np.array_equal, kept, pieces_now)), "a rank's part is no longer what it was."
             assert got.shape == whole_now.shape and np.array_equal(got, whole_now), (
                 f"with {size} ranks, root={root} and {len(whole_now)} rows the whole is {whole_now}; yours is {got}."
             )
@@ -937,8 +972,7 @@ run.trace.timeline()
 # Each rank but the root sends its array straight to the root, once. `comm.recv(np.empty_like(x), source=r)` receives
 # into a fresh array of the right shape and dtype.
 #
-# Three functions for the checks: two operations, and one that calls a collective and looks at what has become of `x`.
-# (A 2 × 2 matrix can stand for a move in the plane. To turn and then to stretch is not the same as to stretch and then
+# Two operations for the checks. (A 2 × 2 matrix can stand for a move in the plane. To turn and then to stretch is not the same as to stretch and then
 # to turn.)
 
 
@@ -951,11 +985,6 @@ def larger(a, b):
 def product(a, b):
     """The matrix product a · b, which is not b · a."""
     return a @ b
-
-
-def with_input(comm, x, collective, **options):
-    """What the collective returns on this rank, and x as it is afterwards."""
-    return collective(comm, x, **options), x
 
 
 # %% task reduce
@@ -1009,7 +1038,8 @@ for root in (0, 2):
 for size in range(1, 10):
     for root in range(size):
         xs = [np.arange(6).reshape(2, 3) + 7 * rank for rank in range(size)]
-        got = np.asarray(spmd(reduce, xs, root=root, carrier="simulated")[root])
+        options = {"root": root} if root else {}
+        got = np.asarray(spmd(reduce, xs, **options, carrier="simulated")[root])
         assert got.shape == (2, 3) and np.array_equal(got, np.sum(xs, axis=0)), (
             f"with {size} ranks and root={root} the sum is\n{np.sum(xs, axis=0)}\nyours is\n{got}"
         )
@@ -1104,7 +1134,7 @@ run.trace.timeline()
 def all_gather(comm, part, whole, broadcast=broadcast_tree):
     """All parts in the order of ranks, on every rank: each in turn broadcasts its part.
 
-    part: this rank's part, sizes as by np.array_split.
+    part: this rank's part, sizes as by np.array_split; it stays as it is.
     whole: an array to be filled, on every rank. Returns whole.
     """
     # about 5 lines
@@ -1142,9 +1172,11 @@ for size in range(1, 10):
     for whole_now in (np.arange(7.0), np.arange(24, dtype=np.int32).reshape(12, 2), np.arange(11) % 3 == 0):
         blank = [np.zeros_like(whole_now) for _ in range(size)]
         parts_now = np.array_split(whole_now, size)
-        run = spmd(all_gather, parts_now, blank, broadcast=broadcast_line, carrier="simulated")
+        named = {"collective": all_gather, "broadcast": broadcast_line}
+        run = spmd(with_input, parts_now, blank, carrier="simulated", **named)
         for rank in range(size):
-            got = np.asarray(run[rank])
+            got, kept = np.asarray(run[rank][0]), np.asarray(run[rank][1])
+            assert np.array_equal(kept, parts_now[rank]), f"with {size} ranks the part of rank {rank} has changed."
             assert got.shape == whole_now.shape and np.array_equal(got, whole_now), (
                 f"with {size} ranks and {len(whole_now)} rows rank {rank} has {got}, not {whole_now}."
             )
@@ -1296,6 +1328,10 @@ for size in range(1, 10):
                 f"with {size} ranks rank {rank} has\n{got}\nthe sum is\n{right}"
             )
             assert got.dtype == dtype, f"arrays of {np.dtype(dtype)} went in and {got.dtype} came out."
+        # an array that is not filled may have the total by luck, where reduce_line has just freed it: on the last rank
+        assert size == 1 or run.trace.link_bytes[-1, 0] <= xs[0].nbytes, (
+            "broadcast begins at another rank than the one that has the total: give reduce and broadcast the same root."
+        )
     matrices = [rng.integers(-2, 3, size=(3, 2, 2)) for _ in range(size)]
     right = np.array([np.eye(2, dtype=int)] * 3)
     for matrix in matrices:
@@ -1403,7 +1439,7 @@ def average_gradient(comm, X, y, theta, all_reduce=all_reduce):
 
     X, y: this rank's rows, at least one; each rank may have another number of them.
     theta: the same on all ranks. all_reduce: called as all_reduce(comm, array).
-    Returns an array of the shape of theta.
+    Returns an array of the shape of theta, with all digits of float64. X, y and theta stay as they are.
     """
     # about 3 lines
     ### BEGIN SOLUTION
@@ -1421,7 +1457,9 @@ from course.spmd import spmd
 
 # By hand: one feature, theta = 0, so the gradient is the average of -2·x·y: of -2, -4, -6 on rank 0, of -20 on rank 1.
 Xs, ys = [np.ones((3, 1)), np.ones((1, 1))], [np.array([1.0, 2.0, 3.0]), np.array([10.0])]
-run = spmd(average_gradient, Xs, ys, theta=np.zeros(1), all_reduce=all_reduce_by_all, carrier="simulated")
+given = {"theta": np.zeros(1), "all_reduce": all_reduce_by_all}
+run = spmd(with_input, Xs, ys, collective=average_gradient, carrier="simulated", **given)
+kept, run = [(each[1], each[3]) for each in run], [each[0] for each in run]
 assert not any(each is None for each in run), "a rank gave back nothing: every rank returns the gradient."
 got = [float(np.asarray(each, dtype=float).ravel()[0]) for each in run]
 assert abs(got[0] + 12) > 1e-9, "-12 is the plain mean of -4 and -20. Rank 0 has three rows and counts three times."
@@ -1433,6 +1471,11 @@ assert not np.allclose(got, [-4, -20]), "each rank returned its own gradient: al
 assert not np.allclose(got, [-32 / 3, -32]), "you divided by the rank's own number of rows; all ranks have 4 together."
 assert not np.allclose(got, [-16, -16]), "you divided by the number of ranks, 2; divide by the number of rows, 4."
 assert np.allclose(got, [-8, -8]), f"the average of -2, -4, -6 and -20 is -8, on both ranks; yours are {got}."
+assert all(np.array_equal(kept[rank][0], Xs[rank]) and np.array_equal(kept[rank][1], ys[rank]) for rank in range(2)), (
+    "X or y of a rank is no longer what it was: make new arrays, and do not write into the rows of the rank."
+)
+dtypes = {str(np.asarray(each).dtype) for each in run}
+assert dtypes == {"float64"}, f"the gradient is {dtypes}: leave it in float64, or it keeps only 7 digits or fewer."
 
 # Real data: visits to a doctor in the RAND experiment, 20,190 rows in unequal shards on four engines.
 engines = cluster.start(4)

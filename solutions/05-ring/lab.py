@@ -30,6 +30,9 @@
 # Lab 4 gave you `send`, `recv`, `sendrecv`, `irecv` and the names reduce-scatter and all-gather. You need none of its
 # functions: what this lab builds on is given.
 #
+# **In every task**, unless its text says otherwise: your function leaves its arguments as they are, returns a new array,
+# and computes in float64. Checks compare to 9 digits.
+#
 # The ring follows Georgios Kissas's lecture *Distributed Machine Learning and Applications* (University of
 # Pennsylvania, 2019). $N$ is the number of ranks, as in that lecture, and $n$ the number of bytes of the array on one
 # rank.
@@ -552,7 +555,7 @@ def direct_all_gather(comm, x):
 
 # %% task ring
 def ring_allreduce(comm, x, reduce_scatter=ring_reduce_scatter, all_gather=ring_all_gather):
-    """The sum of all x, on every rank. Leaves x as it is.
+    """The sum of all x, on every rank, in a new array of the dtype of x, also where N = 1. Leaves x as it is.
 
     x: an array of the same shape and dtype on every rank. reduce_scatter, all_gather: called as those above.
     """
@@ -588,7 +591,13 @@ assert kept == [x.tolist() for x in xs], (
     f"x of rank 0 was {xs[0]} and is {kept[0]} afterwards. Both halves change what they are given: give them a copy."
 )
 ### BEGIN HIDDEN TESTS
+from course.checks import call_on_ranks, is_close
+
 rng = np.random.default_rng(4)
+for size in (1, 3):
+    xs = [rng.normal(size=5) for _ in range(size)]
+    for got in call_on_ranks(ring_allreduce, xs, **halves, new=True):
+        assert is_close(got, np.sum(xs, axis=0)), f"N = {size}: numbers in float64 lost digits on their way."
 for size in (1, 2, 5, 9):
     for shape in [(7,), (3, 2), (0,)]:
         xs = [rng.integers(-99, 99, size=shape).astype([np.float32, np.int64][size % 2]) for _ in range(size)]
@@ -798,11 +807,13 @@ assert messages == 1, (
     f"all_reduce was called {messages} times. Put everything into one array, the number of rows too, and call it once."
 )
 ### BEGIN HIDDEN TESTS
+from course.checks import call_on_ranks, is_close
+
 rng = np.random.default_rng(5)
 for size in (1, 2, 3, 6):
     given = [[rng.normal(size=(3, 2)), rng.normal(size=4), rng.normal(size=(1, 1))] for _ in range(size)]
     rows_now = rng.integers(1, 9, size=size).tolist()
-    run = spmd(average_gradients, given, rows_now, all_reduce=all_reduce_at_server, carrier="simulated")
+    run = call_on_ranks(average_gradients, given, rows_now, all_reduce=all_reduce_at_server, new=True)
     for layer in range(3):
         right = sum(rows_now[k] * given[k][layer] for k in range(size)) / sum(rows_now)
         for rank in range(size):
@@ -810,6 +821,7 @@ for size in (1, 2, 3, 6):
             assert got.shape == right.shape and np.allclose(got, right), (
                 f"with {size} ranks and {rows_now} rows gradient {layer} is\n{right}\nrank {rank} has\n{got}"
             )
+            assert is_close(got, right), "the averages have too few digits: compute in float64 throughout."
 ### END HIDDEN TESTS
 
 # %% measure
@@ -911,7 +923,7 @@ assert abs(got - 4000) > 1e-9, "for N = 4 the second factor is 2 - 3/4; yours ha
 assert abs(got - 800) <= 1e-9, f"N = 4, alpha = 10, beta = 100: n = 0.8 · 1000 = 800 bytes; yours gives {got}."
 got = float(crossover(64, 1e-5, 1e9))
 right = 1e4 * 57 / (6 - 63 / 64)  # 126 (alpha + n/(64 beta)) = 12 (alpha + n/beta)
-assert abs(got - right) <= 1e-6 * right, f"N = 64, alpha = 1e-5, beta = 1e9: n = {right:,.0f} bytes; yours {got:,.0f}."
+assert abs(got - right) <= 1e-9 * right, f"N = 64, alpha = 1e-5, beta = 1e9: n = {right:,.0f} bytes; yours {got:,.0f}."
 ### BEGIN HIDDEN TESTS
 for N_now in (2, 3, 5, 8, 100):
     rounds = int(N_now - 1).bit_length()
@@ -973,17 +985,19 @@ assert not np.allclose(got, [plain[0], 1 / plain[1]], rtol=1e-6), (
     f"this is the fit of absolute misses, alpha = {plain[0]:.3f}. Give each point the weight "
     "1 / seconds: w=1 / seconds."
 )
-assert np.allclose(got, [right[0], 1 / right[1]], rtol=1e-6), (
+assert np.allclose(got, [right[0], 1 / right[1]], rtol=1e-9), (
     f"the fit of relative misses has alpha = {right[0]:.4f}, beta = {1 / right[1]:.3f}; yours {got}."
 )
 ### BEGIN HIDDEN TESTS
+from course.checks import call
+
 rng = np.random.default_rng(6)
 sizes_now = np.array([8.0, 1e3, 1e4, 1e5, 1e6])
 times_now = (2e-5 + sizes_now / 3e9) * rng.uniform(0.9, 1.1, size=5)
 weighted = np.column_stack([np.ones(5), sizes_now / 1e6]) / times_now[:, None]
 right = np.linalg.lstsq(weighted, np.ones(5))[0]
-got = np.asarray(fit_network(sizes_now, times_now), dtype=float).ravel()
-assert got.shape == (2,) and np.allclose(got, [right[0], 1e6 / right[1]], rtol=1e-4), (
+got = np.asarray(call(fit_network, sizes_now, times_now), dtype=float).ravel()
+assert got.shape == (2,) and np.allclose(got, [right[0], 1e6 / right[1]], rtol=1e-9), (
     f"for five other points alpha = {right[0]:.3e}, beta = {1e6 / right[1]:.3e}; yours {got}."
 )
 ### END HIDDEN TESTS
@@ -1372,6 +1386,7 @@ def train(comm, X, y, weights, gamma, steps, average=average_gradients):
 # %% check train points=3
 import numpy as np
 
+from course.checks import call_on_ranks
 from course.spmd import spmd
 
 
@@ -1442,6 +1457,7 @@ def trained(shares, p, M, gamma, steps, seed):
     assert len(shares) == 1 or messages == 5 * steps, (
         f"average was called {messages / 5 / steps:g} times a step. Once is enough: an average of averages is the same."
     )
+    call_on_ranks(train, Xs, ys, weights=start, **alike)  # the weights of the start stay as they are
 
 
 trained([5, 2, 4], 2, 3, 0.5, 5, seed=8)

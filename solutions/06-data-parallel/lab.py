@@ -34,6 +34,9 @@
 # 2019), which has the loop over `dist.all_reduce`, and Gabriele Cavallaro's *Parallel and Distributed Training of ANN*
 # (Jülich, 2020), which has Horovod's five steps. $N$ is the number of ranks, $\gamma$ the learning rate, $\theta$ all
 # parameters of a model.
+#
+# **In every task**, unless its text says otherwise: your function leaves its arguments as they are. PyTorch and
+# TensorFlow compute in float32 here, so checks compare to 4 digits.
 
 # %%
 # %load_ext course
@@ -196,6 +199,7 @@ def load_tensorflow():
         import tf_keras
 
 
+# %% measure
 engines = cluster.start(5)
 loading = engines.client[[3, 4]].apply_async(load_tensorflow)  # returns at once
 
@@ -372,7 +376,10 @@ def odd_gradients_after(comm, x, average):
 
 # %% task average-gradients
 def average_gradients(model):
-    """Replace the gradient of each parameter by its average over all ranks; zeros where this rank has none."""
+    """Replace the gradient of each parameter by its average over all ranks; zeros where this rank has none.
+
+    Changes no parameter. A frozen one may keep None or get zeros.
+    """
     # about 6 lines
     ### BEGIN SOLUTION
     for param in model.parameters():
@@ -905,7 +912,10 @@ def accuracy_of(comm, right, rows, accuracy):
 
 # %% task accuracy
 def accuracy(right, rows):
-    """The share of rows that were right over all ranks, as a float, on every rank. right, rows: this rank's counts."""
+    """The share of rows that were right over all ranks, as a float, on every rank; the digits of float32 will do.
+
+    right, rows: this rank's counts.
+    """
     # about 3 lines
     ### BEGIN SOLUTION
     counts = torch.tensor([right, rows], dtype=torch.float64)
@@ -952,7 +962,9 @@ assert max(abs(each - 0.75) for each in got) < 1e-6, f"0 of 0, 7 of 8 and 2 of 4
 # of a process on its own machine. Engines of this course see one GPU each, so `pin` below takes it modulo the number
 # of GPUs, and does nothing where there is none.
 #
-# Is Horovod here? It is built from source when the environment is made. `horovod.start` brings it to the engines.
+# Is Horovod here? `make lab` builds it from source, once, while you work. `horovod.start` brings it to the engines. In
+# each run of `spmd` a rank may call `hvd.init()`. In a program of your own under `horovodrun`, call it once: after
+# `hvd.shutdown()`, a second `hvd.init()` may read the addresses of the first one from Horovod's server and abort.
 
 # %%
 from course import horovod
@@ -964,6 +976,7 @@ def pin(local_rank):
         torch.cuda.set_device(local_rank % torch.cuda.device_count())
 
 
+# %% measure
 engines = cluster.start(5)
 try:
     horovod.start(3)
@@ -978,7 +991,10 @@ except Problem as why:
 
 # %% task horovod-train
 def horovod_train(comm, w, X, y, gamma, steps):
-    """Train line(w) by Horovod with the mean squared error of X, y, this rank's rows; returns numbers(model)."""
+    """Train line(w) by Horovod with the mean squared error of X, y, this rank's rows; returns numbers(model).
+
+    All ranks train with rank 0's w and gamma, also where theirs differ.
+    """
     import horovod.torch as hvd
 
     # about 13 lines
@@ -1033,14 +1049,19 @@ assert np.allclose(got, 1.36), f"after two steps w = b = 0.8 + 0.2 · 2.8 = 1.36
 Xs = [torch.tensor([[1.0], [2.0]]), torch.tensor([[0.0], [-1.0]]), torch.tensor([[3.0], [1.0]])]
 ys = [torch.tensor([[1.0], [0.0]]), torch.tensor([[2.0], [1.0]]), torch.tensor([[-1.0], [1.0]])]
 horovod.start(3)
-run = spmd(horovod_train, [0.3, 5.0, 7.0], Xs, ys, gamma=0.02, steps=3, carrier="horovod", timeout=60)
+rates = [0.02, 0.05, 0.01]
+run = spmd(horovod_train, [0.3, 5.0, 7.0], Xs, ys, rates, steps=3, carrier="horovod", timeout=60)
 x, y = np.concatenate([np.asarray(X) for X in Xs]).ravel(), np.concatenate([np.asarray(each) for each in ys]).ravel()
 at, speed = np.array([0.3, 3.0]), np.zeros(2)
 for _ in range(3):
     miss = at[0] * x + at[1] - y
     speed = 0.5 * speed + np.array([np.mean(2 * miss * x), np.mean(2 * miss)])
     at = at - 0.06 * speed
-assert np.allclose(np.array(run, dtype=float), at, atol=1e-4), f"three ranks, three steps: {at}; yours {run}."
+got = np.array(run, dtype=float)
+assert np.allclose(got, got[0], atol=1e-4), (
+    "ranks that begin with another gamma than rank 0 end elsewhere: broadcast the optimizer's state from rank 0 too."
+)
+assert np.allclose(got, at, atol=1e-4), f"three ranks, three steps: {at}; yours {run}."
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -1252,7 +1273,7 @@ def in_a_folder(comm, w, X, y, train, **options):
 # %% [markdown]
 # By now the two engines should have loaded TensorFlow. They join.
 
-# %%
+# %% measure
 engines = cluster.start(5)
 try:
     horovod.start([3, 4], framework="tf_keras", timeout=240)
@@ -1323,6 +1344,20 @@ assert abs(losses[0][1] - losses[1][1]) < 1e-4, (
 assert abs(losses[0][1] - 24.04) < 1e-2, (
     f"the second loss is the average of 3.8² and 5.8², 24.04; yours {losses[0][1]:.3f}."
 )
+### BEGIN HIDDEN TESTS
+Xs, ys = np.random.default_rng(8).normal(size=(2, 2, 40, 1))
+run = spmd(in_a_folder, [0.2, 0.2], list(Xs), list(ys), **common)
+w, b = 0.2, 2.0
+for _ in range(2):
+    miss = w * Xs + b - ys
+    w, b = w - 0.2 * np.mean(2 * miss * Xs), b - 0.2 * np.mean(2 * miss)
+got = np.array([each[0] for each in run], dtype=float)
+assert np.allclose(got, [w, b], atol=1e-4), (
+    f"with 40 rows on each rank two epochs lead to {w:.5f}, {b:.5f}; yours {got.tolist()}. Does each step take all rows, "
+    "batch_size=len(y)?"
+)
+### END HIDDEN TESTS
+assert losses[0][1] < losses[0][0], "the loss falls from the first epoch to the second."
 
 # %% check keras-checkpoint points=1
 import numpy as np
@@ -1393,6 +1428,19 @@ assert np.allclose(got[0], got[1], atol=1e-4), (
 )
 assert not np.allclose(got, 0.64, atol=1e-4), "w = 0.64: the learning rate is not scaled. Take gamma * hvd.size()."
 assert np.allclose(got, 0.96, atol=1e-4), f"after two steps w = b = 0.96 on both ranks; yours {got.tolist()}."
+### BEGIN HIDDEN TESTS
+Xs, ys = np.random.default_rng(9).normal(size=(2, 2, 5, 1)).astype(np.float32)
+run = spmd(tape_train, [0.5, 5.0], list(Xs), list(ys), gamma=0.1, steps=2, carrier="horovod", timeout=60)
+w, b = 0.5, 5.0
+for _ in range(2):
+    miss = w * Xs + b - ys
+    w, b = w - 0.2 * np.mean(2 * miss * Xs), b - 0.2 * np.mean(2 * miss)
+got = np.array(run, dtype=float)
+assert np.allclose(got, [w, b], atol=1e-4), (
+    f"five rows on each rank, from w = 0.5 and b = 5: two steps lead to {w:.5f}, {b:.5f}; yours {got.tolist()}."
+)
+### END HIDDEN TESTS
+assert abs(got[0, 0] - got[1, 0]) < 1e-4, "both ranks have the same w."
 
 # %% [markdown]
 # ## Step 10. Two questions

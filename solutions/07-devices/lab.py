@@ -31,6 +31,9 @@
 #
 # The programs follow Lei Dong's lecture *Distributed Deep Learning* (lesson 3): `multi_gpu_model` on MNIST, and two
 # sequences through a shared LSTM. $B$ is the number of rows of a batch, $N$ the number of devices.
+#
+# **In every task**, unless its text says otherwise: your function leaves its arguments as they are, returns a new array,
+# and keeps float64 where it gets float64, which checks compare to 9 digits. TensorFlow computes in float32 here.
 
 # %%
 # %load_ext course
@@ -125,6 +128,8 @@ def in_slices(f, x, N):
 # %% check in-slices points=3
 import numpy as np
 
+from course.checks import call, is_close
+
 calls = []
 
 
@@ -141,7 +146,7 @@ def tried(B, N):
     """Check B rows over N devices."""
     calls.clear()
     x = np.stack([np.arange(1.0, B + 1), -np.arange(1.0, B + 1)], axis=1)
-    got = in_slices(squares, x, N)
+    got = call(in_slices, squares, x, N)
     assert calls, "f was never called."
     assert got is not None, "in_slices gave back nothing: its last line must begin with `return`."
     assert N == 1 or B == 1 or calls[0] != x[:, 0].tolist(), (
@@ -167,6 +172,9 @@ tried(2, 4)
 ### BEGIN HIDDEN TESTS
 for B_now, N_now in [(1, 3), (12, 3), (5, 1), (13, 4), (7, 8)]:
     tried(B_now, N_now)
+thirds = np.arange(1.0, 8.0).reshape(7, 1) / 3
+got = call(in_slices, lambda rows: np.asarray(rows, dtype=float) + 1, thirds, 3)
+assert is_close(got, thirds + 1), "f returned float64, and digits are lost: only concatenate what f returns."
 ### END HIDDEN TESTS
 assert tried(4, 2) is None, "a last case: four rows, two devices."
 
@@ -232,7 +240,9 @@ assert got != {"MatMul": 3}, "3 products ran on all devices together: count each
 assert got != {"CPU:1": 2, "CPU:2": 1, "CPU:0": 0}, "CPU:0 ran no product: leave it out."
 assert got == {"CPU:1": 2, "CPU:2": 1}, f"CPU:1 ran two products and CPU:2 one; yours {got}."
 ### BEGIN HIDDEN TESTS
-assert dict(count_by_device(log, "Softmax")) == {"CPU:1": 1}, "one Softmax ran, on CPU:1."
+from course.checks import call
+
+assert dict(call(count_by_device, log, "Softmax")) == {"CPU:1": 1}, "one Softmax ran, on CPU:1."
 assert dict(count_by_device(log, "Tanh")) == {}, "no Tanh ran: the dict is empty."
 assert dict(count_by_device([], "MatMul")) == {}, "nothing ran: the dict is empty."
 more = [{"device": f"GPU:{i % 3}", "kind": "MatMul", "name": "m", "start": i, "end": i + 1} for i in range(11)]
@@ -601,12 +611,14 @@ got = float(f1(np.array([0, 0, 2]), np.array([0, 0, 2]), 4))
 assert not np.isnan(got), "a class that neither is there nor was read gave 0 / 0: it counts 0."
 assert abs(got - 0.5) <= 1e-9, f"two of four classes read rightly, the others not there: 1/2; yours {got:.4f}."
 ### BEGIN HIDDEN TESTS
+from course.checks import call
+
 draw = np.random.default_rng(3)
-y, read = draw.integers(0, 6, 80), draw.integers(0, 7, 80)
+y, read = draw.choice([0, 1, 2, 3, 4, 6, 7], size=(2, 80))
 table = np.zeros((8, 8))
 np.add.at(table, (y, read), 1)
 right = np.mean([2 * table[k, k] / max(table[k].sum() + table[:, k].sum(), 1) for k in range(8)])
-got = float(f1(y, read, 8))
+got = float(call(f1, y, read, 8))
 assert abs(got - right) <= 1e-9, f"80 rows, 8 classes of which one never occurs: {right:.4f}; yours {got:.4f}."
 ### END HIDDEN TESTS
 
@@ -662,8 +674,14 @@ assert float(replica_loss(np.zeros(0), 3)) == 0, (
     f"a device without rows adds 0; yours gives {replica_loss(np.zeros(0), 3)}."
 )
 ### BEGIN HIDDEN TESTS
+from course.checks import call, is_close
+
 every = np.random.default_rng(8).random(13)
-total = sum(float(replica_loss(every[i * 13 // 4 : (i + 1) * 13 // 4], 13)) for i in range(4))
+parts = [call(replica_loss, every[i * 13 // 4 : (i + 1) * 13 // 4], 13) for i in range(4)]
+assert is_close(parts[0], (every[0] + every[1] + every[2]) / 13), (
+    f"three of 13 rows: {every[:3].sum() / 13}; yours {parts[0]}. Compute in float64."
+)
+total = sum(map(float, parts))
 assert abs(total - every.mean()) <= 1e-9, f"13 rows over 4 devices: the mean is {every.mean():.4f}; yours {total:.4f}."
 ### END HIDDEN TESTS
 
@@ -843,11 +861,13 @@ got = dict(schedule([("a", "GPU:0", 3, []), ("b", "GPU:0", 5, []), ("merge", "CP
 assert got != {"a": 3, "b": 5, "merge": 6}, "a and b are on the same device: b starts when GPU:0 is free, at 3."
 assert got == {"a": 3, "b": 8, "merge": 9}, f"on one device a ends at 3, b at 8, merge at 9; yours {got}."
 ### BEGIN HIDDEN TESTS
+from course.checks import call
+
 long = [
     ("a", "GPU:0", 2, []), ("b", "GPU:1", 7, []), ("c", "GPU:0", 4, []), ("d", "GPU:0", 1, ["b"]),
     ("e", "GPU:1", 2, ["a"]), ("f", "CPU:0", 3, ["d", "e", "c"]), ("g", "GPU:1", 1, []),
 ]  # fmt: skip
-got = dict(schedule(long))
+got = dict(call(schedule, long))
 right = {"a": 2, "b": 7, "c": 6, "d": 8, "e": 9, "f": 12, "g": 10}
 assert got == right, f"seven tasks on three devices end at {right}; yours {got}."
 assert dict(schedule([])) == {}, "no task: an empty dict."
@@ -897,8 +917,19 @@ assert abs(got - 11) <= 1e-9, (
 )
 assert float(busy(log, "CPU:3")) == 0, "a device that ran nothing was busy for 0 seconds."
 ### BEGIN HIDDEN TESTS
-got = float(busy(log_of(("A", 3, 4), ("A", 4, 5), ("A", 3, 4), ("A", 9, 9), ("A", 20, 22)), "A"))
+import numpy as np
+
+from course.checks import call, is_close
+
+got = float(call(busy, log_of(("A", 3, 4), ("A", 4, 5), ("A", 3, 4), ("A", 9, 9), ("A", 20, 22)), "A"))
 assert abs(got - 4) <= 1e-9, f"intervals that touch, one twice and an empty one: 4 seconds; yours {got:g}."
+rng = np.random.default_rng(2)
+starts, lengths = rng.integers(0, 90, 30), rng.integers(1, 5, 30)
+running = {third for start, length in zip(starts, lengths, strict=True) for third in range(start, start + length)}
+got = busy(
+    log_of(*[("A", start / 3, (start + length) / 3) for start, length in zip(starts, lengths, strict=True)]), "A"
+)
+assert is_close(got, len(running) / 3), f"30 intervals at random: {len(running) / 3} seconds; yours {got}."
 ### END HIDDEN TESTS
 
 # %% measure

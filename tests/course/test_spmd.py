@@ -10,7 +10,7 @@ import pytest
 from course import cluster
 from course.comm import Simulated, Slow
 from course.errors import Problem
-from course.spmd import Run, RunFailed, _choose_timeout, spmd
+from course.spmd import Run, RunFailed, choose_timeout, spmd
 
 
 def simulated(function, *args, **kwargs):
@@ -148,8 +148,8 @@ def test_an_empty_task_is_reported_as_empty():
 
 def test_the_time_limit_grows_with_the_number_of_simulated_ranks():
     network = Simulated()
-    assert _choose_timeout(None, 4, None) == 10 and _choose_timeout(None, 1000, network) == 110
-    assert _choose_timeout(3, 1000, network) == 3
+    assert choose_timeout(None, 4, None) == 10 and choose_timeout(None, 1000, network) == 110
+    assert choose_timeout(3, 1000, network) == 3
 
 
 def test_after_a_failed_run_the_next_one_is_right():

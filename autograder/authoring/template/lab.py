@@ -33,7 +33,10 @@ from course import plots
 
 # %% task average
 def average(gradients, counts):
-    """The mean gradient over all examples: gradients[k] is an array, the mean over the counts[k] examples of rank k."""
+    """The mean gradient over all examples: gradients[k] is an array, the mean over the counts[k] examples of rank k.
+
+    Returns a new array of float64; the gradients stay as they are.
+    """
     # about 2 lines
     ### BEGIN SOLUTION
     total = sum(n * g for n, g in zip(counts, gradients, strict=True))
@@ -44,8 +47,10 @@ def average(gradients, counts):
 # %% check average points=2
 import numpy as np
 
+from course.checks import call
+
 # By hand: one example with gradient 8 and two with gradient 2 add up to 12; the mean of the three is 4.
-got = average([np.array([8.0]), np.array([2.0])], [1, 2])
+got = call(average, [np.array([8.0]), np.array([2.0])], [1, 2])
 assert got is not None, "average returned None. End it with a `return` statement."
 got = np.asarray(got, dtype=float)
 assert got.shape == (1,), f"the average has the shape of one gradient, (1,) here; yours has the shape {got.shape}."
@@ -56,10 +61,12 @@ assert np.allclose(got, 4), f"one example with gradient 8 and two with gradient 
 ### BEGIN HIDDEN TESTS
 rng = np.random.default_rng(0)
 examples = [rng.normal(size=(n, 3)) for n in (5, 1, 2, 9)]
-got = np.asarray(average([x.mean(axis=0) for x in examples], [len(x) for x in examples]), dtype=float)
+got = np.asarray(call(average, [x.mean(axis=0) for x in examples], [len(x) for x in examples]), dtype=float)
 right = np.concatenate(examples).mean(axis=0)
 assert got.shape == (3,), f"the average has the shape of one gradient, (3,) here; yours has the shape {got.shape}."
-assert np.allclose(got, right), f"four ranks with 5, 1, 2 and 9 examples: the mean is {right}; yours is {got}."
+assert np.allclose(got, right, rtol=1e-9), (
+    f"four ranks with 5, 1, 2 and 9 examples: the mean is {right}; yours is {got}."
+)
 ### END HIDDEN TESTS
 
 # %% [markdown]

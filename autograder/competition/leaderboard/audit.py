@@ -68,16 +68,26 @@ def _replay(lines):
         detail = json.loads(line.detail)
         group = int(line.actor.partition(" ")[2] or 0) if line.actor.startswith("group") else 0
         if line.action == "joined":
-            groups[group] = {**detail, "chosen": None}
+            groups[group] = {**detail, "chosen": None, "second": None, "members": "", "baseline": 0, "gone": None}
         elif line.action == "gave a new token":
             groups[detail["group"]]["token"] = detail["token"]
         elif line.action == "chose":
-            groups[group]["chosen"] = detail["entry"]
+            groups[group] |= {"chosen": detail["entry"], "second": detail.get("second")}
+        elif line.action in ("renamed", "members", "baseline"):
+            groups[detail["group"]] |= {key: value for key, value in detail.items() if key != "group"}
+        elif line.action == "deleted":
+            groups[detail["group"]]["gone"] = 0
+        elif line.action == "merged":
+            groups[detail["group"]]["gone"] = detail["into"]
+            for entry in entries.values():
+                entry["group"] = detail["into"] if entry["group"] == detail["group"] else entry["group"]
         elif line.action == "handed in":
             entries[detail["entry"]] = {
                 "group": group, "received": detail["received"], "digest": detail["digest"], "content": detail["digest"],
-                "receipt": line.hash, "withdrawn": None,
+                "receipt": line.hash, "withdrawn": None, "note": "",
             }  # fmt: skip
+        elif line.action == "noted":
+            entries[detail["entry"]]["note"] = detail["note"]
         elif line.action == "withdrew":
             entries[detail["entry"]]["withdrawn"] = detail["reason"]
     return groups, entries

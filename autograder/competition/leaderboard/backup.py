@@ -46,7 +46,7 @@ def restore(path, store, folder):
         copy = shutil.copyfile(path, Path(temporary, "board.sqlite"))
         with _opened(copy) as source:
             try:
-                source.settings.read()
+                source.settings.has_board()
                 source.database.migrate()  # the backup may come from an older version of the course
             except sql.exc.SQLAlchemyError as error:
                 raise Problem(f"{path} is not a backup of a board.") from error

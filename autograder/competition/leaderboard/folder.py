@@ -12,7 +12,7 @@ from datetime import timedelta
 
 from filelock import FileLock, Timeout
 
-from autograder.competition.leaderboard import rules
+from autograder.competition.leaderboard import phases, rules
 from autograder.competition.leaderboard.store import Store
 from autograder.competition.leaderboard.store.tokens import make_token
 from course.errors import Problem
@@ -88,7 +88,10 @@ def make_default_settings():
 
 def read_seed(path):
     """The Settings that a board.toml describes. Raises Problem."""
-    return rules.check_settings(None, DEFAULTS | _read_toml(path))
+    settings = rules.check_settings(None, DEFAULTS | _read_toml(path))
+    if settings.deadline <= rules.now():
+        raise Problem(f"the deadline in {path}, {settings.deadline:%Y-%m-%d %H:%M} UTC, has passed: correct its year.")
+    return settings
 
 
 def compare_seed(path, settings):
@@ -116,25 +119,36 @@ def _read_toml(path):
         raise Problem(f"{path} cannot be read as TOML ({error}).") from error
 
 
-def change_settings(store, assignments):
+def change_settings(store, assignments, is_confirmed=False):
     """Change settings of a board, which may be running. assignments: texts NAME=VALUE. Prints what changed.
 
-    Raises Problem.
+    is_confirmed: whether the deadline may move. Raises Problem.
     """
     changes = {}
     for assignment in assignments:
         name, equals, value = assignment.partition("=")
         if not equals:
             raise Problem(f"{assignment!r:.80} is not NAME=VALUE: write, for example, --set per_day=5.")
-        changes[name] = int(value) if name == "per_day" and value.isdecimal() and len(value) < 9 else value
+        is_number = name in ("per_day", "choices") and value.isdecimal() and len(value) < 9
+        changes[name] = int(value) if is_number else value
     before = store.settings.read()
-    after = store.settings.change(changes, "command line")
+    try:
+        after = store.settings.change(changes, "command line", is_confirmed)
+    except rules.ConfirmationNeeded as needed:
+        raise Problem(f"{needed} Nothing was changed. To confirm this, repeat the command with --confirm.") from None
     changed = [name for name in changes if getattr(after, name) != getattr(before, name)]
     for name in changed:
-        value = f"{after.deadline:%Y-%m-%d %H:%M} UTC" if name == "deadline" else getattr(after, name)
-        print(f"{name} is now {value}.")
+        print(f"{name} is now {_format_setting(after, name)}.")
     if not changed:
         print("The board already has these settings.")
+
+
+def _format_setting(settings, name):
+    if name == "deadline":
+        return f"{settings.deadline:%Y-%m-%d %H:%M} UTC"
+    if name == "phases":
+        return "; ".join(phases.format_phases(settings.phases, settings.time_zone).splitlines()) or "none"
+    return getattr(settings, name)
 
 
 # -- the instructor's token

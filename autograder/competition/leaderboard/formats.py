@@ -8,8 +8,8 @@ from autograder.reports import spreadsheets
 from course.competition import scene
 
 NUMBERS = ("overall", "low", "high", "average", "kappa", "recall")
-COLUMNS = ["part", "split", "rank", "group", "entry", "received", "verification", "overall", "low", "high", "average",
-           "kappa", "ranks", "seconds"]  # fmt: skip
+COLUMNS = ["part", "split", "rank", "public_rank", "group", "is_baseline", "entry", "received", "verification",
+           "overall", "low", "high", "average", "kappa", "ranks", "seconds"]  # fmt: skip
 
 
 def standing_as_json(standing):
@@ -26,10 +26,13 @@ def standing_as_json(standing):
 
 
 def _row_as_json(row):
-    """rank: None for an entry that was refused, or that has not been ranked yet."""
+    """rank: None for an entry that was refused, or that has not been ranked yet. public_rank: see the store's Row."""
     return {
         "rank": row.rank,
+        "public_rank": row.public_rank,
         "group": row.group,
+        "members": row.members,
+        "baseline": row.is_baseline,
         "entry": row.entry,
         "received": row.received,
         "verified": row.is_verified,
@@ -46,6 +49,7 @@ def entry_as_json(past):
         "received": past.received,
         "counts": past.counts,
         "chosen": past.is_chosen,
+        "note": past.note,
         "withdrawn": past.withdrawn,
         "receipt": past.receipt,
         "scores": past.scores.get("public"),

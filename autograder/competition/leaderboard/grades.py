@@ -2,7 +2,7 @@
 
 import csv
 
-from autograder.competition.leaderboard import rules
+from autograder.competition.leaderboard import lines
 from course.competition import scene
 from course.errors import Problem
 
@@ -36,8 +36,8 @@ def grade_class(standing, folder, members):
 
 
 def find_groups(standing):
-    """The names of the groups that have a row."""
-    return {row.group for rows in standing.rows.values() for row in rows}
+    """The names of the groups that have a row; a baseline is no group of students."""
+    return {row.group for rows in standing.rows.values() for row in rows if not row.is_baseline}
 
 
 def _require_students(book, students):
@@ -71,9 +71,9 @@ def read_members(path, groups):
         raise Problem(f"{path} cannot be read ({getattr(error, 'strerror', None) or error}).") from error
     if not rows or not {"group", "student"} <= rows[0].keys():
         raise Problem(f"{path} needs the columns group and student, and one row per student.")
-    names, members = {rules.fold_name(name): name for name in groups}, {}
+    names, members = {lines.fold_name(name): name for name in groups}, {}
     for row in rows:
-        name = names.get(rules.fold_name(rules.check_name(row["group"] or "")))
+        name = names.get(lines.fold_name(lines.check_name(row["group"] or "")))
         if name is None:
             raise Problem(f"{path} has the group {row['group']}, which has no entry on the board.")
         members.setdefault(name, []).append((row["student"] or "").strip())

@@ -1,4 +1,4 @@
-"""The rules of a board: names, limits, the deadline, and which entry counts.
+"""The rules of a board: limits, settings, the deadline, and which entry counts. `lines` has those for names.
 
 Everything here is a function of its arguments and touches no database, clock (except `now`) or file. All limits that a
 group can run into are defined here, and the board's answers name them; no client has a copy.
@@ -8,38 +8,42 @@ import dataclasses
 import hashlib
 import json
 import re
-import unicodedata
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
+from autograder.competition.leaderboard import lines, phases
+from autograder.competition.leaderboard.refusal import RequestRefused
 from course.competition import scene, score
 from course.errors import Problem
 
-MAX_NAME = 40  # characters of a name
-MAX_REASON = 300  # characters of a reason
 MAX_GROUPS = 1000  # groups on one board
 MAX_NOTEBOOK = 5 * 2**20  # bytes of a notebook
 MAX_BODY = 6 * 2**20  # bytes of a request's body: an entry has a notebook and two maps
 MAX_PER_DAY = 1000  # the largest number of entries per group and day that can be set
 KEY = re.compile(r"[!-~]{1,80}")  # the Idempotency-Key of a request that may be sent again
 CODE = re.compile(r"[!-~]{4,40}")  # the code that groups join with
+MAX_CODES = 200  # codes for one group each that are made at once
+JOINING = ("code", "single-use", "closed")  # how groups join: all by one code, each by its own, or not any more
 PARTS = ("public", "private")  # of the test
+NOTICE = timedelta(hours=1)  # a deadline that was set less than this before it is perhaps a mistake
+HOLD = timedelta(minutes=10)  # for which nothing private is scored after such a deadline, so that it can be corrected
 FINISHED = ("verified", "refused", "flagged")  # states of a verification that is over
 
 
-class RequestRefused(Problem):
-    """The board refuses a request. `status` is the HTTP status of the answer."""
+class ConfirmationNeeded(RequestRefused):
+    """A change that cannot be undone later needs a confirmation. The message says what will happen."""
 
-    def __init__(self, message, status=422):
-        super().__init__(message)
-        self.status = status
+    def __init__(self, message):
+        super().__init__(message, 409)
 
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
     """The instructor's settings.
 
-    deadline: aware, in UTC. per_day: entries per group and day. frozen: whether the board accepts no entries.
+    deadline: aware, in UTC. per_day: entries per group and day. frozen: whether the board accepts no entries. joining:
+    one of JOINING. choices: how many entries a group may choose for the final standing. phases: see `phases`; () for
+    one phase until the deadline. deadline_set: when the deadline was set, in UTC; None if it was long before.
     """
 
     name: str
@@ -48,6 +52,17 @@ class Settings:
     per_day: int
     time_zone: str
     frozen: bool = False
+    joining: str = "code"
+    choices: int = 1
+    phases: tuple = ()
+    deadline_set: datetime | None = None
+
+    @property
+    def private_from(self):
+        """The time from which the private part is scored and visible."""
+        if self.deadline_set is None or self.deadline - self.deadline_set >= NOTICE:
+            return self.deadline
+        return max(self.deadline, self.deadline_set) + HOLD
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,8 +105,16 @@ def parse_time(text):
 
 
 def find_part(settings, moment):
-    """The part of the test that is scored and visible at a moment: the private one from the deadline on."""
-    return "private" if moment >= settings.deadline else "public"
+    """The part of the test that is scored and visible at a moment: see `Settings.private_from`."""
+    return "private" if moment >= settings.private_from else "public"
+
+
+def find_limit(settings, moment):
+    """How many entries per day a group may hand in at a moment; None while no phase is open."""
+    if not settings.phases:
+        return settings.per_day
+    phase = phases.find_phase(settings.phases, moment)
+    return phase and phase.per_day
 
 
 def find_day(settings, moment):
@@ -102,38 +125,6 @@ def find_day(settings, moment):
     return midnight.astimezone(UTC), following.astimezone(UTC)
 
 
-# -- names and reasons
-
-
-def check_line(text, longest, what):
-    """Return a line of text, normalized (NFKC) and trimmed: 1 to `longest` printable characters.
-
-    Raises RequestRefused, whose message begins with `what`.
-    """
-    text = unicodedata.normalize("NFKC", text)
-    if any(unicodedata.category(each)[0] == "C" or unicodedata.category(each) in ("Zl", "Zp") for each in text):
-        raise RequestRefused(f"{what} contains invisible characters: use letters, digits, punctuation and spaces only.")
-    text = " ".join(text.split())
-    if not 1 <= len(text) <= longest:
-        raise RequestRefused(f"{what} has {len(text)} characters; 1 to {longest} are allowed.")
-    return text
-
-
-def check_name(text):
-    """Return a group's name as it will be displayed. Raises RequestRefused."""
-    return check_line(text, MAX_NAME, "the name")
-
-
-def fold_name(name):
-    """The form of a name that is equal for two names which readers would take for the same."""
-    return unicodedata.normalize("NFKC", name.casefold())
-
-
-def check_reason(text):
-    """Return the reason for a withdrawal. Raises RequestRefused."""
-    return check_line(text, MAX_REASON, "the reason")
-
-
 # -- settings
 
 
@@ -142,14 +133,16 @@ def check_settings(current, changes):
 
     A change of the time zone alone leaves the moment of the deadline as it is. Raises RequestRefused.
     """
-    names = {field.name for field in dataclasses.fields(Settings)} - {"frozen"}
-    if unknown := sorted(map(str, changes.keys() - names)):
-        raise RequestRefused(f"there is no setting {unknown[0]!r:.50}. The settings are: {', '.join(sorted(names))}.")
+    known = {field.name for field in dataclasses.fields(Settings)} - {"frozen", "deadline_set"}
+    if unknown := sorted(map(str, changes.keys() - known)):
+        raise RequestRefused(f"there is no setting {unknown[0]!r:.50}. The settings are: {', '.join(sorted(known))}.")
     checked = {name: check(changes[name]) for name, check in CHECKS.items() if name in changes}
+    zone = checked.get("time_zone") or (current.time_zone if current else "UTC")
     if "deadline" in changes:
-        zone = checked.get("time_zone") or (current.time_zone if current else "UTC")
         checked["deadline"] = check_deadline(changes["deadline"], zone)
-    if current is None and (missing := sorted(names - checked.keys())):
+    if "phases" in changes:
+        checked["phases"] = _check_phases(changes["phases"], zone)
+    if current is None and (missing := sorted(NEEDED - checked.keys())):
         raise RequestRefused(f"{missing[0]} is not set: add it to board.toml.")
     return dataclasses.replace(current, **checked) if current else Settings(**checked)
 
@@ -169,6 +162,22 @@ def check_deadline(value, time_zone):
     if not 2000 <= value.year < 2200:
         raise RequestRefused(f"the deadline is in the year {value.year}: write it as in 2026-12-18T23:59:00.")
     return value
+
+
+def describe_new_deadline(before, after, moment):
+    """What will happen if the deadline is moved from that of `before` to that of `after` at a moment: sentences."""
+    old, new, opening = (
+        each.astimezone(ZoneInfo(after.time_zone)).strftime("%Y-%m-%d %H:%M")
+        for each in (before.deadline, after.deadline, after.private_from)
+    )
+    if after.deadline <= moment:
+        what = f"the new deadline, {new}, has passed: the board will accept no more entries from now on."
+    else:
+        what = f"the deadline moves from {old} to {new}: entries will be accepted until then."
+    return (
+        f"{what} At {opening} the private results will be computed and shown to everybody, after which the deadline "
+        f"cannot be moved again (times are in {after.time_zone})."
+    )
 
 
 def _check_text(name, value):
@@ -199,11 +208,30 @@ def _check_time_zone(value):
     return value
 
 
+def _check_joining(value):
+    if value not in JOINING:
+        raise RequestRefused(f"joining, how groups join, must be one of {', '.join(JOINING)}.")
+    return value
+
+
+def _check_choices(value):
+    if value not in (1, 2) or not isinstance(value, int) or value is True:
+        raise RequestRefused("choices, the number of entries that a group may choose, must be 1 or 2.")
+    return value
+
+
+def _check_phases(value, time_zone):
+    return phases.parse_phases(_check_text("phases", value), time_zone, MAX_PER_DAY)
+
+
+NEEDED = {"name", "code", "deadline", "per_day", "time_zone"}  # settings without a default
 CHECKS = {  # each setting that can be checked without the others
-    "name": lambda value: check_line(_check_text("name", value), MAX_NAME, "the board's name"),
+    "name": lambda value: lines.check_line(_check_text("name", value), lines.MAX_NAME, "the board's name"),
     "code": _check_code,
     "per_day": _check_per_day,
     "time_zone": _check_time_zone,
+    "joining": _check_joining,
+    "choices": _check_choices,
 }
 
 
@@ -216,23 +244,37 @@ def require_open(settings, received, today):
         raise RequestRefused("the deadline has passed: no more entries are accepted.", 403)
     if settings.frozen:
         raise RequestRefused("the board is frozen: wait until the instructor opens it again.", 403)
-    if today >= settings.per_day:
+    limit = find_limit(settings, received)
+    if limit is None:
+        raise RequestRefused(_explain_no_phase(settings, received), 403)
+    if today >= limit:
         _, end = find_day(settings, received)
         again = end.astimezone(ZoneInfo(settings.time_zone))
         raise RequestRefused(
-            f"the group has handed in {today} times today, and {settings.per_day} are allowed: hand in again from "
+            f"the group has handed in {today} times today, and {limit} are allowed: hand in again from "
             f"{again:%Y-%m-%d %H:%M} ({settings.time_zone}).",
             429,
         )
 
 
-def find_counting_entry(entries, chosen):
-    """The id of the entry that counts for a group: the chosen one, otherwise the last one, never a withdrawn one.
+def _explain_no_phase(settings, moment):
+    following = phases.find_next(settings.phases, moment)
+    if following is None:
+        return "the last phase is over: no more entries are accepted."
+    begin = following.start.astimezone(ZoneInfo(settings.time_zone))
+    return (
+        f"no phase is open: hand in from {begin:%Y-%m-%d %H:%M} ({settings.time_zone}), when {following.name} begins."
+    )
 
-    entries: all of the group's, with `id` and `withdrawn`, in the order of their receipt. Returns None if none is left.
+
+def find_counting_entries(entries, chosen):
+    """The ids of the entries that may count for a group: the chosen ones, otherwise the last one; none is withdrawn.
+
+    entries: all of the group's, with `id` and `withdrawn`, in the order of their receipt. chosen: ids, the latest
+    choice first. Returns a list, the one that counts until the deadline first; [] if none is left.
     """
     left = [entry.id for entry in entries if entry.withdrawn is None]
-    return chosen if chosen in left else left[-1] if left else None
+    return [each for each in chosen if each in left] or left[-1:]
 
 
 def parse_evidence(ranks, seconds):

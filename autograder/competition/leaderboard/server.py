@@ -1,6 +1,7 @@
 """Runs a board: the web server, and the workers beside it.
 
-The workers are processes of their own (`worker`); each is started again when it ends, and all end with this process.
+uvicorn serves; `connections` says why it does not accept connections itself. The workers are separate processes
+(`worker`). Each is started again when it ends, later and later if it ends soon, and all end with this process.
 """
 
 import asyncio
@@ -8,32 +9,67 @@ import contextlib
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import sys
+import time
 
 import sqlalchemy as sql
 import uvicorn
 
 from autograder.competition.leaderboard import worker
+from autograder.competition.leaderboard.connections import Gate, raise_file_limit
+from autograder.competition.leaderboard.quiet import keep_quiet
+from autograder.competition.leaderboard.store.database import explain
 from autograder.competition.leaderboard.web import app, hub
 from course.errors import Problem
 
 TICK = 1  # seconds between two looks at the workers
 GRACE = 3  # seconds for answers under way when the board stops
+BACKLOG = 1024  # connections that may wait to be accepted
+LONGEST_PAUSE = 60  # seconds until a worker that ends again and again is started once more
+STEADY = 60  # seconds after which a worker counts as one that works
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 
-def serve(store, listener):
-    """Run the board until a signal ends it. listener: what `listen` returned. Raises Problem."""
+def serve(store, listener, tls=None, profile=None):
+    """Run the board until a signal ends it. Raises Problem.
+
+    listener: what `listen` returned. tls: what `load_certificate` returned, or None for plain HTTP. profile: that of a
+    running ipyparallel cluster on whose engines entries are verified, or None for this machine.
+    """
+    file_limit = raise_file_limit()
     application = app.make_app(app.Config(store, hub.Hub(store) if hub.is_service() else None, hub.prefix()))
     config = uvicorn.Config(
-        application, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=GRACE
+        application,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        ws="none",
+        timeout_graceful_shutdown=GRACE,
     )
+    keep_quiet("uvicorn.error", "asyncio")
     host, port = listener.getsockname()[:2]
-    with Workers(store) as workers:
-        greeting = f"The board: http://{host}:{port}/\nCtrl-C stops it."
-        asyncio.run(Server(config, greeting, workers).serve([listener]))
+    with Workers(store, profile) as workers:
+        greeting = f"The board: {'https' if tls else 'http'}://{host}:{port}/\nCtrl-C stops it."
+        server = Server(config, greeting, workers)
+        asyncio.run(server.serve_at(listener, Gate(server, file_limit, tls)))
     print_head(store.log.read_head())
+
+
+def load_certificate(certificate, key):
+    """The ssl.SSLContext for a certificate with its chain and its key, two files in PEM format. Raises Problem."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    try:
+        # Without a password: a server that asks for one cannot be started again by a machine.
+        context.load_cert_chain(certificate, key, password="")
+    except OSError as error:  # ssl.SSLError is one
+        reason = getattr(error, "reason", None) or error.strerror or error
+        raise Problem(
+            f"{certificate} and {key or certificate} cannot be used for TLS ({str(reason).replace('_', ' ').lower()}): "
+            "name a certificate and its key, both in PEM format and the key without a password."
+        ) from error
+    return context
 
 
 def listen(host, port):
@@ -47,7 +83,7 @@ def listen(host, port):
         listener = socket.socket(family)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
-        listener.listen(1024)
+        listener.listen(BACKLOG)
     except OSError as error:
         reason = error.strerror or error
         raise Problem(f"the board cannot listen at {host}:{port} ({reason}): choose another with --port.") from error
@@ -73,6 +109,11 @@ class Server(uvicorn.Server):
         super().__init__(config)
         self.greeting, self.workers = greeting, workers
 
+    async def serve_at(self, listener, gate):
+        """Serve the connections that `gate` accepts at the listening socket, until a signal ends it."""
+        self.listener, self.gate = listener, gate
+        await self.serve(sockets=[])
+
     @contextlib.contextmanager
     def capture_signals(self):
         before = {number: signal.signal(number, self.handle_exit) for number in SIGNALS}
@@ -85,6 +126,7 @@ class Server(uvicorn.Server):
     async def startup(self, sockets=None):
         await super().startup(sockets)
         print_line(self.greeting)
+        self.accepting = asyncio.create_task(self.gate.accept(self.listener))
         self.watching = asyncio.create_task(self._watch_workers())
 
     async def _watch_workers(self):
@@ -93,40 +135,74 @@ class Server(uvicorn.Server):
             try:
                 await asyncio.to_thread(self.workers.start_missing)
             except (sql.exc.SQLAlchemyError, OSError) as error:  # the machine is busy
-                print_line(f"Starting a worker failed ({type(error).__name__}: {error}); it will be tried again.")
+                print_line(f"A worker could not be started ({explain(error)}); it will be tried again.")
 
     async def shutdown(self, sockets=None):
+        self.accepting.cancel()
         self.watching.cancel()
+        self.listener.close()
         await self.config.app.state.events.end()
         await super().shutdown(sockets)
 
 
 class Workers:
-    """The processes that score and verify."""
+    """The processes that score and verify. profile: of a cluster, or None."""
 
-    def __init__(self, store):
-        # Low priority from their first line on: some imports choose a number of threads then.
-        self.command = ["nice", "-n", "10", sys.executable, "-m", worker.__name__]
-        self.env = os.environ | {worker.URL: store.database.url.render_as_string(hide_password=False)}
-        self.running = {}
+    def __init__(self, store, profile=None):
+        env = os.environ | {worker.URL: store.database.url.render_as_string(hide_password=False)}
+        if profile:
+            env[worker.PROFILE] = profile
+        self.workers = [Worker(role, env) for role in worker.ROLES]
 
     def __enter__(self):
         self.start_missing()
         return self
 
     def start_missing(self):
-        """Start each worker that does not run."""
-        for role in worker.ROLES:
-            process = self.running.get(role)
-            if process is not None and process.poll() is not None:
-                print_line(f"The worker `{role}` ended with status {process.returncode}; it is started again.")
-            if process is None or process.poll() is not None:
-                self.running[role] = subprocess.Popen(
-                    [*self.command, role], stdin=subprocess.PIPE, env=self.env, start_new_session=True
-                )
+        """Start each worker that does not run, unless it ended too often."""
+        for each in self.workers:
+            each.start_if_missing()
 
     def __exit__(self, *_):
-        for process in self.running.values():
-            process.stdin.close()
-        for process in self.running.values():
-            process.wait()
+        for each in self.workers:
+            each.let_go()
+        for each in self.workers:
+            each.process.wait()
+
+
+class Worker:
+    """One process with this role, which is started again when it has ended. env: its environment."""
+
+    def __init__(self, role, env):
+        # Low priority from its first line on: some imports choose a number of threads then.
+        self.command, self.env = ["nice", "-n", "10", sys.executable, "-m", worker.__name__, role], env
+        self.role, self.process, self.pause, self.not_before = role, None, 0, 0.0
+
+    def start_if_missing(self):
+        """Start it if it does not run; later and later if it ends soon each time."""
+        now = time.monotonic()
+        if self.process is not None and self.process.poll() is not None and not self.process.stdin.closed:
+            self.let_go()
+            print_line(explain_end(self.role, self.process.returncode))
+            self.pause = 0 if now - self.started > STEADY else min(2 * self.pause + 1, LONGEST_PAUSE)
+            self.not_before = now + self.pause
+        if (self.process is None or self.process.stdin.closed) and now >= self.not_before:
+            self.started = now
+            self.process = subprocess.Popen(
+                self.command, stdin=subprocess.PIPE, env=self.env, start_new_session=True
+            )  # fmt: skip
+
+    def let_go(self):
+        """Let it end: it does as soon as its standard input does."""
+        self.process.stdin.close()
+
+
+def explain_end(role, status):
+    """One line on why a worker ended. A worker that noticed the reason itself has written it in the line before."""
+    if status >= 0:
+        reason = "ended because of this" if status == worker.EXPLAINED else f"ended with status {status}"
+    elif status == -signal.SIGKILL:
+        reason = "was killed (SIGKILL): by somebody, or by the system because the memory was full"
+    else:
+        reason = f"was ended by the signal {signal.Signals(-status).name}"
+    return f"The worker `{role}` {reason}; it is started again."

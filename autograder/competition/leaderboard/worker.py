@@ -1,44 +1,47 @@
-"""Scores and ranks entries, and verifies those that count: two processes beside the one that answers requests.
+"""Scores and ranks entries, and has those verified that count: two processes beside the one that answers requests.
 
-Run as a module: with `score` it scores new entries and computes all ranks; with `verify` it runs one notebook after the
-other in a sandbox. The environment, not the command line that everybody can read, holds the store's URL; the workers
-share nothing else with the server. They end as soon as their standard input does, that is with the process that
-started them, however it ends, and continue where they were when they are started again. If several processes have one
-role, one of them works and the others wait.
+Run as a module: with `score` it scores new entries and computes all ranks; with `verify` it has entries verified, as
+many at the same time as this machine has cores, or a cluster engines (`verifier`). The environment, not the command
+line that everybody can read, holds the store's URL; the workers share nothing else with the server. They end as soon as
+their standard input does, that is with the process that started them, however it ends, and continue where they were
+when they are started again. If several processes have one role, one of them works and the others wait.
 """
 
-import io
 import os
 import sys
-import tempfile
 import threading
 import time
 import traceback
 from pathlib import Path
 
-import numpy as np
+import sqlalchemy as sql
 
+from autograder.competition import verifier
 from autograder.competition.leaderboard import rules
 from autograder.competition.leaderboard.store import Store
+from autograder.competition.leaderboard.store.database import explain
 from course.competition import scene, score
 from course.errors import Problem
 
 ROLES = ("score", "verify")
 URL = "COURSE_BOARD_URL"  # the environment variable with the store's URL
+PROFILE = "COURSE_BOARD_PROFILE"  # the environment variable with the profile of a cluster, if there is one
 PAUSE = 0.5  # seconds between two looks for work
 RANKING_SHARE = 0.25  # of the time: ranking 200 groups takes seconds, and each new entry asks for it
 RETRY = 60  # seconds until a verification that could not be made is tried again
+EXPLAINED = 3  # exit status of a worker that has written why it ends
 
 
 def main(role):
     """Work until standard input ends. role: one of ROLES."""
     threading.Thread(target=_end_with_standard_input, daemon=True).start()
     store = Store(os.environ.pop(URL))
-    step = {"score": Scoring(store).step, "verify": lambda: verify_next(store)}[role]
     while True:
         with store.database.working_alone(role) as is_alone:
+            if is_alone:
+                working = Scoring(store) if role == "score" else Verifying(store, os.environ.get(PROFILE))
             while is_alone:
-                if not step():
+                if not working.step():
                     time.sleep(PAUSE)
         time.sleep(PAUSE)
 
@@ -88,8 +91,15 @@ def rank(store):
     basis = rules.to_canonical_json(groups)
     if basis == store.work.read_basis(part):
         return False
-    ranked = [entry.id for entry in counting if entry.id not in groups["refused"]]
-    files = {entry: store.work.read_maps(entry, part) for entry in ranked}
+    # In the end the same entries are ranked by the public part too: the standing shows how their ranks changed.
+    for each in rules.PARTS if part == "private" else (part,):
+        store.work.put_ranks(each, basis, _rank_on(store, each, groups))
+    return True
+
+
+def _rank_on(store, part, groups):
+    """Split -> entry -> rank on a part, None for a refused entry. groups: state -> entries, as in `rank`."""
+    files = {entry: store.work.read_maps(entry, part) for entry in groups["verified"] + groups["others"]}
     places = {}
     for split in scene.SPLITS:
         maps = {entry: score.read_map(file[split]) for entry, file in files.items()}
@@ -97,54 +107,82 @@ def rank(store):
         # Entries that may yet be refused take no rank from those that are verified.
         places[split] |= score.ranks(maps, split, part) if groups["others"] else {}
         places[split] |= score.ranks({entry: maps[entry] for entry in groups["verified"]}, split, part)
-    store.work.put_ranks(part, basis, places)
-    return True
+    return places
 
 
-def verify_next(store):
-    """Verify the next entry. Returns whether there was one."""
-    from autograder.competition import verify  # imports nbgrader and IPython
+class Verifying:
+    """Has the entries that count verified, several at the same time. profile: of a cluster; None: this machine.
 
-    next_one = store.work.take_next_to_verify()
-    if next_one is None:
-        return False
-    entry, part = next_one
-    maps = {split: score.read_map(store.entries.read_file(entry, split)) for split in scene.SPLITS}
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "entry.ipynb")
-        path.write_bytes(store.entries.read_file(entry, "notebook"))
+    Raises Problem where there is no such cluster, and `step` where it has ended.
+    """
+
+    def __init__(self, store, profile=None):
+        self.store = store
+        self.place = verifier.Cluster(profile) if profile else verifier.ThisMachine()
+        self.under_way = {}  # future -> (entry, part)
+        self.not_before, self.last_problem = 0.0, ""
+
+    def step(self):
+        """Store the verdicts that there are, and start what can be started. Returns whether there was any work."""
+        finished = [future for future in self.under_way if future.done()]
+        for future in finished:
+            self._finish(future)
+        if self.under_way and not finished:
+            self.place.check()
+        has_started = False
+        while time.monotonic() >= self.not_before and len(self.under_way) < self.place.count:
+            key = self.store.work.take_next_to_verify(self.under_way.values())
+            if key is None:
+                break
+            self._start(*key)
+            has_started = True
+        return bool(finished) or has_started
+
+    def _start(self, entry, part):
+        read = self.store.entries.read_file
+        maps = {split: read(entry, split) for split in scene.SPLITS}
+        request = verifier.make_request(read(entry, "notebook"), maps, part)
+        self.under_way[self.place.submit(request)] = entry, part
+
+    def _finish(self, future):
+        """Store the verdict. An entry whose process died stays marked as running: it is taken again, or refused."""
+        entry, part = self.under_way.pop(future)
         try:
-            verdict = verify.verify_notebook(path, maps, part)
+            verdict, maps = verifier.read_verdict(future.result())
+        except verifier.VerifierDied as death:
+            print(f"Entry {entry} was not verified: {death}.", file=sys.stderr, flush=True)
+            return
         except Problem as problem:
+            self._postpone(entry, part, str(problem))
+            return
+        except Exception as error:  # the cluster lost its engine
+            self._postpone(entry, part, f"it could not be verified ({type(error).__name__}).")
+            return
+        state = "flagged" if verdict["flagged"] else "verified" if verdict["verified"] else "refused"
+        self.store.work.put_verdict(entry, part, state, verdict["reason"], verdict, maps)
+
+    def _postpone(self, entry, part, problem):
+        """Let an entry wait because of a problem that is probably not its own."""
+        if problem != self.last_problem:
             print(f"Entry {entry} could not be verified: {problem}", file=sys.stderr, flush=True)
-            store.work.put_verdict(entry, part, "waiting", str(problem))
-            time.sleep(RETRY)
-            return True
-    state = "flagged" if verdict["flagged"] else "verified" if verdict["verified"] else "refused"
-    rerun = {split: as_npy(label_map) for split, label_map in verdict.pop("maps").items()}
-    store.work.put_verdict(entry, part, state, verdict["reason"], as_plain(verdict), rerun)
-    return True
+        self.last_problem, self.not_before = problem, time.monotonic() + RETRY
+        self.store.work.put_verdict(entry, part, "waiting", problem)
 
 
-def as_npy(label_map):
-    """A label map in NumPy's file format, as bytes."""
-    file = io.BytesIO()
-    np.save(file, label_map)
-    return file.getvalue()
-
-
-def as_plain(value):
-    """A verdict as JSON has it: NumPy's numbers become Python's, tuples become lists."""
-    if isinstance(value, dict):
-        return {key: as_plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [as_plain(each) for each in value]
-    return value.item() if isinstance(value, np.generic) else value
+def explain_failure(error):
+    """One line on why a worker ends."""
+    if isinstance(error, sql.exc.SQLAlchemyError | OSError):
+        return f"{explain(error)}."
+    if isinstance(error, Problem):
+        return str(error)
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error} ({Path(place.filename).name}, line {place.lineno})."
 
 
 if __name__ == "__main__":
     try:
         main(*sys.argv[1:])
-    except Exception:  # the server starts the worker again
-        traceback.print_exc()
-        sys.exit(1)
+    except Exception as error:  # the server starts the worker again
+        print(f"The worker `{sys.argv[1]}` stops: {explain_failure(error)}", file=sys.stderr, flush=True)
+        sys.stderr.flush()
+        os._exit(EXPLAINED)  # at once: threads may still wait for verifications

@@ -16,6 +16,7 @@ from unittest import mock
 import nbformat
 
 from autograder.examination import sandbox
+from autograder.gradebook import update
 from autograder.gradebook.classroom import Classroom
 from autograder.gradebook.folder import ClassFolder
 from autograder.labs import build, source
@@ -118,11 +119,13 @@ def read_points(solution):
 
 
 def grade_by_hand(class_):
-    """Give points by hand, which must stay, too."""
-    with Classroom(class_).gradebook() as book:
+    """Give points by hand, which must stay, too, and show them to the student."""
+    classroom = Classroom(class_)
+    with classroom.gradebook() as book:
         grade = book.find_grade("why", LAB, LAB, "half")
         grade.manual_score, grade.needs_manual_grade = 1.5, False
         book.db.commit()
+    assert update.refresh_pages(classroom) == []
 
 
 def read_grades(class_):

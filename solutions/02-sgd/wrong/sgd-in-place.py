@@ -1,6 +1,6 @@
 # task: sgd
 # loses: sgd-check
-# hint: changes one array again and again
+# hint: changes `theta0`
 def sgd(gradient, X, y, theta0, gamma, order):
     theta = theta0
     path = [theta]

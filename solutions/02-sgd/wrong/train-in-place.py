@@ -1,6 +1,6 @@
 # task: train
 # loses: train-check, train-gamma-check
-# hint: changes one array again and again
+# hint: changes `theta0`
 def train(gradient, batches, X, y, theta0, gamma, B, epochs, seed):
 
     rng = np.random.default_rng(seed)

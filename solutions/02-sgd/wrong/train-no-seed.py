@@ -1,6 +1,6 @@
 # task: train
 # loses: train-shuffle-check
-# hint: two runs with the same seed
+# hint: NumPy's global generator
 def train(gradient, batches, X, y, theta0, gamma, B, epochs, seed):
 
     path = [theta0]

@@ -1,6 +1,6 @@
 # task: relu
 # loses: relu-check
-# hint: relu changed the array v itself
+# hint: changes `v`
 def relu(v):
     v[v < 0] = 0
     return v

@@ -1,6 +1,6 @@
 # task: softmax
 # loses: softmax-check
-# hint: softmax changed the array T itself
+# hint: changes `T`
 def softmax(T):
     T -= T.max(axis=1, keepdims=True)
     e = np.exp(T)

@@ -1,6 +1,6 @@
 # task: train
 # loses: train-check
-# hint: changes the array itself
+# hint: changes `weights`
 def train(weights, X, y, gradient, gamma, B, epochs, seed):
     rng = np.random.default_rng(seed)
     history = [weights]

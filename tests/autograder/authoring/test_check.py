@@ -121,11 +121,12 @@ def test_one_task_is_judged_alone(scratch, course, toy):
 
 
 def test_an_unknown_task_a_broken_text_and_an_unknown_lab_are_said_in_one_line(scratch, course, toy):
-    status, output, error = course("check", "10-toy", "--task", "averages")
-    assert status == 1 and output == [] and "10-toy has no task averages with a check; its tasks are average." in error
+    for name in ("10-toy", "10"):
+        status, output, error = course("check", name, "--task", "averages")
+        assert status == 1 and output == [] and "10-toy has no task averages with a check; its tasks" in error
     toy("lab.py", "# %% check average points=2", "# %% chek average points=2")
     status, output, _ = course("check", "10-toy")
-    assert (status, len(output)) == (1, 1) and output[0].startswith("10-toy/lab.py, line 44: 'chek average'")
+    assert (status, len(output)) == (1, 1) and output[0].startswith("10-toy/lab.py, line 47: 'chek average'")
     status, output, _ = course("check", "11-toy")
     assert (status, len(output)) == (1, 1) and "there is no lab 11-toy" in output[0]
 

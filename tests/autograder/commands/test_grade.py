@@ -1,6 +1,8 @@
 """`course grade` prints one line per hand-in, or JSON, and its exit status says whether all were graded."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -9,7 +11,7 @@ from course.command import main
 from course.errors import Problem
 
 OUTCOMES = [
-    grading.Outcome("ann", "00-mini", ["A remark."], score=5.0, points=7.0, by_hand=2.0),
+    grading.Outcome("ann", "00-mini", ["A remark."], score=5.0, points=7.0, by_hand=2.0, is_examined=True),
     grading.Outcome("bob", "00-mini", score=2.5, points=7.0, is_unchanged=True),
 ]
 FAILED = grading.Outcome("eve", "00-mini", failed="the gradebook is locked.")
@@ -25,7 +27,8 @@ def grade(monkeypatch, tmp_path):
             for outcome in outcomes:
                 on_outcome(outcome)
             run.settings = settings
-            return grading.Result(outcomes, ["notes.pdf is not a notebook."], tmp_path / "grades.csv")
+            changes = [grading.Change("cem", "00-mini", 5.0, 0.0)]
+            return grading.Result(outcomes, ["notes.pdf is not a notebook."], tmp_path / "grades.csv", changes)
 
         monkeypatch.setattr(grading, "grade", work)
         return main(["grade", "hand-ins", "--class", "class", *options])
@@ -36,12 +39,17 @@ def grade(monkeypatch, tmp_path):
 def test_each_hand_in_has_a_line_with_its_points_and_its_remarks_below(grade, capsys, tmp_path):
     assert grade(OUTCOMES) == 0
     assert capsys.readouterr().out.splitlines() == [
+        "Reading hand-ins ...",
+        "2 hand-ins found.",
         "00-mini: the class's copy was updated.",
         "[1/2] ann  00-mini  5 of 7 points (2 more to be given by hand); about 1 min left",
         "      A remark.",
         "[2/2] bob  00-mini  2.5 of 7 points, as before",
         "not graded: notes.pdf is not a notebook.",
+        "1 grade of an earlier run changed:",
+        "      cem  00-mini  5 -> 0 points",
         f"2 hand-ins graded: see grades.csv, feedback/ and reports/ in {tmp_path}.",
+        "To see what was handed in and to grade written answers: course formgrader class",
     ]
 
 
@@ -58,6 +66,7 @@ def test_with_json_each_line_is_an_object_and_the_summary_is_the_last(grade, cap
     assert rows[0] == {
         "student": "ann", "lab": "00-mini", "score": 5.0, "points": 7.0, "by_hand": 2.0, "remarks": ["A remark."],
         "failed": "",
+        "penalty": 0.0, "grade": 5.0,
     }  # fmt: skip
     assert summary == {
         "summary": {
@@ -65,6 +74,9 @@ def test_with_json_each_line_is_an_object_and_the_summary_is_the_last(grade, cap
             "failed": 1,
             "not_graded": ["notes.pdf is not a notebook."],
             "csv": str(tmp_path / "grades.csv"),
+            "changed": [{"student": "cem", "lab": "00-mini", "before": 5.0, "now": 0.0}],
+            "notes": [],
+            "returns": [],
         }
     }
 
@@ -75,12 +87,33 @@ def test_the_options_reach_the_work(grade):
 
 
 def test_an_interrupt_says_that_the_same_command_continues(monkeypatch, capsys):
-    def interrupt(*_, **__):
+    def interrupt(*_, on_start, on_outcome, **__):
+        on_start(6, [])
+        for outcome in OUTCOMES:
+            on_outcome(outcome)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(grading, "grade", interrupt)
     assert main(["grade", "hand-ins", "--class", "class"]) == 1
-    assert "run the same command again to continue" in capsys.readouterr().err
+    assert capsys.readouterr().err == (
+        "course grade: stopped: 2 of 6 hand-ins are graded and 4 are left. Run the same command again to continue.\n"
+    )
+
+
+def test_a_late_hand_ins_line_says_its_grade_first(grade, capsys):
+    grade([grading.Outcome("eve", "00-mini", score=5.0, penalty=4.0, points=7.0, is_examined=True)])
+    assert "[1/1] eve  00-mini  1 of 7 points (5 less 4 for being late)" in capsys.readouterr().out
+
+
+def test_nothing_that_takes_long_to_import_is_loaded_before_the_first_line():
+    program = (
+        "import sys, course.command; "
+        "course.command.subcommands('grade'); "
+        "print(sorted({'nbgrader', 'nbformat', 'numpy', 'sqlalchemy'} & set(sys.modules)), "
+        "'autograder.gradebook' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "[] False\n"
 
 
 def test_a_problem_is_one_sentence_without_a_traceback(monkeypatch, capsys):

@@ -12,7 +12,7 @@ import psutil
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from autograder.competition import alterations, verify
+from autograder.competition import alterations, bounds, verify
 from autograder.competition.literals import find_large_literals
 from autograder.examination import sandbox
 from autograder.intake import reading
@@ -286,12 +286,21 @@ def test_a_function_that_lies_or_fails_affects_its_entry_only_and_the_reason_is_
     ids=["hung", "killed", "deaf", "left"],
 )
 def test_a_function_that_hangs_or_kills_its_kernel_leaves_no_process_behind(body, words, written, monkeypatch):
-    monkeypatch.setattr(verify, "CLASSIFY_SECONDS", 2)
+    monkeypatch.setattr(bounds, "CALL_SECONDS", 2)
     before = psutil.Process().children(recursive=True)  # engines of other tests
     verdict = verify.verify_notebook(written(f"def classify(cube, labels, seed):\n    {body}"), REMEMBERED)
     assert not verdict["verified"] and words in verdict["reason"], verdict["reason"]
     left = [process.info["cmdline"] for process in psutil.process_iter(["cmdline"])]
     assert ["sleep", "1234"] not in left and not set(psutil.Process().children(recursive=True)) - set(before)
+
+
+@needs_sandbox
+def test_an_entry_whose_calls_take_too_long_together_is_refused_with_the_bound(written, monkeypatch):
+    monkeypatch.setattr(bounds, "ENTRY_SECONDS", 5)
+    verdict = verify.verify_notebook(
+        written("import time\ndef classify(cube, labels, seed):\n    time.sleep(1.5)\n    return labels"), REMEMBERED
+    )
+    assert verdict["reason"].endswith(verify.SLOW) and 1 <= len(verdict["checks"]) < 5
 
 
 @needs_sandbox

@@ -46,7 +46,7 @@ def test_one_of_the_labs_own_cells_may_take_longer_than_a_students_cell(mini):
     ("add", "words"),
     [
         ("def add(x, y): return x - y", "add(1, 2) is 3"),
-        ("def add(x, y): return 1 / 0", "your code raised ZeroDivisionError: division by zero (line 1 of add"),
+        ("def add(x, y): return 1 / 0", "your code raised ZeroDivisionError: division by zero (line 1 of `add`"),
         ("def add(x y):", "`add` is not defined"),
         ("", "`add` is not defined"),
         ("add = 3", "TypeError"),
@@ -228,3 +228,30 @@ def test_a_notebook_travels_to_an_engine_as_an_object(mini):
     notebook, _ = mini.graded(mini.hand_in())
     arrived = pickle.loads(pickle.dumps(notebook))
     assert arrived == notebook and type(arrived.cells[0]) is type(notebook.cells[0])
+
+
+def test_a_check_inside_the_kernel_fails_although_the_notebook_shows_no_errors(mini):
+    silent = "import IPython\nIPython.core.interactiveshell.InteractiveShell.showtraceback = lambda *_, **__: None\n"
+    notebook, _ = mini.graded(mini.hand_in(add=f"{silent}def add(x, y): return x - y"))
+    cell = next(cell for cell in notebook.cells if cell.id == "add-check")
+    cell.metadata[source.INSIDE] = True
+    record = examine_apart(notebook, unsafe=False)
+    assert [output["output_type"] for output in record["cells"]["add-check"]] == ["error"]
+    assert record["cells"]["descend-check"] == []
+
+
+def test_a_check_inside_the_kernel_gives_part_of_its_points_and_never_more_than_all(mini):
+    notebook, _ = mini.graded(mini.hand_in())
+    for name, points in (("add-check", "0.5"), ("descend-check", "50")):
+        cell = next(cell for cell in notebook.cells if cell.id == name)
+        cell.source, cell.metadata[source.INSIDE] = points, True
+    record = examine_apart(notebook, unsafe=False)
+    assert record["cells"]["add-check"][0]["data"] == {"text/plain": "0.5"}
+    assert "the check gave 50 of " in record["cells"]["descend-check"][0]["evalue"]
+
+
+def test_a_notebook_finds_the_files_that_lie_beside_it(mini):
+    reads = "open('a/b.txt', 'rb').read() == b'\\x00data'"
+    notebook, _ = mini.graded(mini.hand_in(add=f"def add(x, y): return x + y if {reads} else 0"))
+    files = {"a/b.txt": b"\x00data", "empty": b""}
+    assert examine_apart(notebook, unsafe=False, files=files)["cells"]["add-check"] == []

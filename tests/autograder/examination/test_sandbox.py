@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from autograder.examination import bubblewrap, sandbox
@@ -18,10 +19,10 @@ from autograder.testing.needs import needs_sandbox
 pytestmark = needs_sandbox
 
 GRADER = """
-import time
+import sys, time
 from autograder.examination import sandbox
 
-room = sandbox.Sandbox()
+room = getattr(sandbox, sys.argv[1])()
 room.start("key")
 print(room.process.pid, room.kernel, flush=True)
 time.sleep(1000)
@@ -38,9 +39,10 @@ def is_gone(pid):
     return True
 
 
+@pytest.mark.parametrize("room", ["Sandbox", "Unprotected"])
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_a_room_ends_with_a_grader_that_is_killed(number):
-    with subprocess.Popen([sys.executable, "-c", GRADER], stdout=subprocess.PIPE, text=True) as grader:
+def test_a_room_ends_with_a_grader_that_is_killed(number, room):
+    with subprocess.Popen([sys.executable, "-c", GRADER, room], stdout=subprocess.PIPE, text=True) as grader:
         pids = grader.stdout.readline().split()
         grader.send_signal(number)
     assert len(pids) == 2
@@ -61,7 +63,8 @@ def test_nothing_of_the_graders_environment_can_be_read_in_a_room(monkeypatch):
 def test_the_kernel_is_distinguished_from_the_processes_above_and_below_it():
     with Kernel() as kernel:
         kernel.run("import subprocess\nchild = subprocess.Popen(['sleep', '1000'])", 30)
-        assert kernel.room.find_kernel() == kernel.room.kernel
+        below = [process.name() for process in psutil.Process(kernel.room.kernel).children()]
+        assert below == ["sleep"]
         assert "ipykernel_launcher" in Path(f"/proc/{kernel.room.kernel}/cmdline").read_text()
 
 
@@ -138,8 +141,8 @@ def test_a_grader_who_is_not_root_has_a_sandbox_too():
     command = bubblewrap.enclose(["true"])
     dropping = len(command) - 1 - command[::-1].index("setpriv")
     stage = command[: dropping - 1]  # where an unprivileged user finds everything that is needed
-    grader = str(Path(sandbox.__file__).parent)
-    files = [option for path in ("/sys", "/etc/passwd", "/etc/hosts", grader) for option in ("--ro-bind", path, path)]
+    grader = [str(Path(sandbox.__file__).parents[1] / room) for room in ("examination", "labs")]
+    files = [option for path in ("/sys", "/etc/passwd", "/etc/hosts", *grader) for option in ("--ro-bind", path, path)]
     user = ["setpriv", "--reuid=61299", "--regid=61299", "--clear-groups", "--", sys.executable, "-c", ORDINARY]
     done = subprocess.run(
         [*stage, *files, "--perms", "0777", "--dir", "/tmp/home", "--", *user],

@@ -50,8 +50,26 @@ def tensors(comm, x):
     return torch.full((2,), comm.rank + 0.5, requires_grad=comm.rank == 1)
 
 
+def lazy(comm, x):
+    return x
+
+
 def doubled(comm, x):
     return x * 2
+
+
+def number(comm):
+    return comm.rank
+
+
+reached = []
+
+
+def through_a_global(comm, x):
+    comm.barrier()
+    reached.append(comm.rank)
+    comm.barrier()
+    return sorted(set(reached))
 '''
 
 
@@ -210,54 +228,145 @@ def test_a_function_of_the_students_gets_one_of_the_checks_that_calls_it_back(ke
 
 FORGED = {
     "no run": "course.spmd.spmd = lambda *args, **kwargs: 3",
+    "another run": "course.spmd.spmd = lambda *args, **kwargs: real_spmd(doubled, *args[1:], **kwargs)",
     "no trace": "course.spmd._run_simulated = lambda *args: ([], [1] * 4, {'bytes_sent': 5}, False)",
     "a part missing": "Trace.to_plain = lambda self: {'ranks': 4, 'link_bytes': self.link_bytes}",
-    "another type": "Trace.to_plain = lambda self: {**real(self), 'bytes_sent': 'many'}",
     "other shapes": "Trace.to_plain = lambda self: {**real(self), 'bytes_sent': np.zeros(10**6, np.int64)}",
-    "no end": "Trace.to_plain = lambda self: {**real(self), 'endings': [[]] * 2_000_000}",
-    "objects": "Trace.to_plain = lambda self: {**real(self), 'steps': object()}",
-    "a method": "Trace.to_plain = lambda self: {**real(self), 'timeline': 1}",
+    "other data": "course.data.load = lambda name: {}",
 }
 
 
+@pytest.fixture
+def forged(kernel):
+    """Run a cell that forges the course in the kernel, which is put right afterwards."""
+    kernel.run(
+        "import sys\nimport course.spmd, course.data\nfrom course.comm.trace import Trace\n"
+        "real, real_spmd, modules = Trace.to_plain, course.spmd.spmd, dict(sys.modules)\n"
+        "given = {module: dict(vars(module)) for module in (course.spmd, course.data)}",
+        30,
+    )
+    yield lambda forgery: kernel.run(forgery, 10)
+    kernel.run(
+        "sys.modules.update(modules)\nTrace.to_plain = real\nfor each in given: vars(each).update(given[each])", 10
+    )
+
+
 @pytest.mark.parametrize("forgery", FORGED.values(), ids=FORGED)
-def test_a_forged_run_is_a_failed_check_and_nothing_more(kernel, hint, forgery):
-    setting = "import course.spmd\nfrom course.comm.trace import Trace\n"
-    setting += "real, given = Trace.to_plain, dict(vars(course.spmd))\n"
-    kernel.run(setting + forgery, 10)
-    check = RUN.format("ring") + "assert run.trace.bytes_sent[2] == 24"
-    text = hint(check)
-    kernel.run("Trace.to_plain = real\nvars(course.spmd).update(given)", 10)
-    assert any(words in text for words in ("cannot use what", "cannot be checked", "more than a million parts")), text
-    assert hint(check) is None
+def test_the_course_that_a_check_uses_cannot_be_forged_in_the_kernel(forged, hint, forgery):
+    forged(forgery)
+    check = "from course import data\nimport course.data\nassert len(data.load('engel')['income']) == 235\n"
+    assert hint(check + "assert len(course.data.load('engel')['income']) == 235") is None
+    assert hint(RUN.format("ring") + "assert run[0][0] == 3 and run.trace.bytes_sent[2] == 24") is None
 
 
-@pytest.fixture(scope="module")
-def engines(kernel):
-    kernel.run("from course import cluster\ncluster.start(2)", 120)
-    yield
-    kernel.run("cluster.stop()", 60)
+ENGINES = """
+from course import cluster
+from course.spmd import spmd
+
+engines = cluster.start(2)
+xs = [np.full(3, float(r)) for r in range(2)]
+"""
 
 
-ENGINES = "from course.spmd import spmd\nxs = [np.full(3, float(r)) for r in range(2)]\n"
-
-
-def test_the_students_engines_run_what_the_check_asks_for(engines, hint):
+def test_a_run_on_engines_is_counted_here_as_well(hint):
     check = ENGINES + "run = spmd(ring, xs)\nassert run[0][2] == 1 and run.trace.bytes_sent[1] == 24\n"
+    check += "assert spmd(number) == [0, 1], 'as many ranks as engines'\n"
     assert hint(check + "assert run.trace.carrier == 'local' and run.trace.alpha is None") is None
 
 
-def test_the_hint_on_a_run_that_failed_on_engines_is_its_root_cause_and_the_engines_go_on(engines, hint):
+def test_what_ranks_on_engines_share_by_a_global_is_each_ranks_own(hint):
+    assert hint(ENGINES + "run = spmd(through_a_global, xs)\nassert run[0] == [0] and run[1] == [1], run") is None
+    assert hint(ENGINES + "assert spmd(through_a_global, xs, carrier='simulated')[1] == [0, 1]") is None
+
+
+def test_a_function_that_does_nothing_does_nothing_on_engines_whatever_the_kernel_says(forged, hint):
+    forged("course.spmd.spmd = lambda function, *args, **options: real_spmd(ring, *args, **options)")
+    assert hint(ENGINES + "run = spmd(lazy, xs)\nassert run[0][2] == 1, 'it does nothing'") == "it does nothing"
+
+
+def test_the_hint_on_a_run_that_failed_on_engines_is_its_root_cause_and_the_next_run_is_as_ever(hint):
     text = hint(ENGINES + "spmd(cycle, xs)").splitlines()
     assert text[0].startswith("Ranks 0 and 1 all send and none of them receives")
     assert "line 13 of `cycle`: `comm.send(x, dest=(comm.rank + 1) % comm.size)`" in text[1], text[1]
     assert hint(ENGINES + "assert spmd(ring, xs)[0][2] == 1") is None
 
 
-def test_the_hint_on_a_task_that_is_empty_on_engines_says_so_too(engines, hint):
+def test_the_hint_on_a_task_that_is_empty_on_engines_says_so_too(hint):
     assert hint(ENGINES + "spmd(empty, xs)") == "this task is still empty."
 
 
-def test_the_hint_on_a_function_of_the_checks_for_engines_says_that_it_cannot_go_there(engines, hint):
-    text = hint(ENGINES + "def program(comm, x):\n    return x\nspmd(program, xs)")
+@pytest.mark.parametrize("carrier", ["local", pytest.param("torch", marks=pytest.mark.long)])
+def test_the_hint_on_a_function_of_the_checks_for_engines_says_that_it_cannot_go_there(hint, carrier):
+    text = hint(ENGINES + f"def program(comm, x):\n    return x\nspmd(program, xs, carrier={carrier!r})")
     assert text.startswith("`program`") and "cannot be sent to an engine" in text and "\n" not in text
+
+
+def test_engines_that_a_check_passes_on_are_the_students(kernel, hint):
+    kernel.run("def how_many(engines):\n    return len(engines)", 10)
+    assert hint(ENGINES + "assert how_many(engines) == 2 and len(engines) == 2") is None
+    (output,) = kernel.run("from course import cluster\nprint(len(cluster.running()))\ncluster.stop()", 60)
+    assert output.text.startswith("2")
+
+
+TORCH = """
+import torch
+import torch.distributed as dist
+
+
+def averaged(comm, x):
+    dist.init_process_group("gloo", init_method="spmd://")
+    x = torch.tensor(x)
+    dist.all_reduce(x)
+    return (x / comm.size).numpy()
+
+
+def alone(comm, x):
+    return x
+
+
+def skips(comm, x):
+    dist.init_process_group("gloo", init_method="spmd://")
+    if comm.rank == 0:
+        dist.all_reduce(torch.tensor(x))
+    return x
+
+
+class Replaces:
+    # where it is unpickled, it replaces `spmd`
+
+    def __reduce__(self):
+        return exec, ("import course.spmd; course.spmd.spmd = lambda *args, **options: [[0.5]] * 2",)
+
+
+def brings(comm, x, what=Replaces()):
+    return x
+"""
+MEANS = "got = spmd({}, xs, ranks=2, carrier='torch', timeout=30)\nassert all(x[0] == 0.5 for x in got), 'no mean'"
+
+
+@pytest.fixture(scope="module")
+def torch_kernel(kernel):
+    kernel.run(TORCH, 60)
+    return kernel
+
+
+@pytest.mark.long
+def test_a_run_by_torch_is_on_the_graders_engines(torch_kernel, forged, hint):
+    assert hint(ENGINES + MEANS.format("averaged")) is None
+    forged("course.spmd.spmd = lambda function, *args, **options: real_spmd(averaged, *args, **options)")
+    assert hint(ENGINES + MEANS.format("alone")) == "no mean"
+    forged("import course.cluster\ncourse.cluster.start = course.cluster.running = None")
+    assert hint(ENGINES + MEANS.format("averaged")) is None
+
+
+@pytest.mark.long
+def test_only_engines_unpickle_what_a_student_wrote(torch_kernel, hint):
+    assert hint(ENGINES + MEANS.format("brings")) == "no mean"
+    assert hint(ENGINES + MEANS.format("alone")) == "no mean"
+
+
+@pytest.mark.long
+def test_the_hint_on_a_run_by_torch_names_the_lines_of_the_students_cell(torch_kernel, hint):
+    text = hint(ENGINES + MEANS.format("skips").replace("timeout=30", "timeout=10"))
+    assert text.startswith("Rank 1 has returned, and rank 0 was waiting in a torch.distributed call")
+    assert "(line 19 of `skips`: `dist.all_reduce(torch.tensor(x))`)" in text, text

@@ -62,9 +62,9 @@ def test_a_record_reaches_the_gradebook_and_no_configuration_is_changed(class_, 
         submitted = collect.bring_in(HandIn(student, LAB, mini.hand_in(), ["It is odd."]), class_)
         notebook, _ = tidy.tidy(submitted, class_.read_lab(LAB))
         untouched = copy.deepcopy(notebook)
-        class_.autograde(student, LAB, notebook, make_record(*failed))
+        class_.autograde(student, LAB, {LAB: (notebook, make_record(*failed))})
         assert notebook == untouched
-    assert class_.read_points("ann", LAB) == (5, 7, 0) and class_.read_points("bob", LAB)[0] == 3
+    assert class_.read_points("ann", LAB) == (5, 0, 7, 0) and class_.read_points("bob", LAB)[0] == 3
     graded, _ = reading.read_hand_in(class_.autograded("bob", LAB))
     assert {cell.metadata.nbgrader.grade_id for cell in graded.cells if source.is_check(cell)} == set(
         source.tasks_of_checks(mini.release.cells)
@@ -105,7 +105,7 @@ def test_a_longer_limit_for_cells_reaches_the_examination_and_hand_ins_are_exami
     put(tmp_path / "in", "ann", mini.hand_in())
     limits = []
 
-    def examine(notebooks, unsafe, workers, profile, cell_seconds):
+    def examine(notebooks, unsafe, workers, profile, cell_seconds, files):
         limits.extend(cell_seconds for _ in notebooks)
         return ((key, make_record()) for key in notebooks)
 

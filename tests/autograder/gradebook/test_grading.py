@@ -97,10 +97,10 @@ def test_a_feedback_page_has_points_and_hints_but_no_hidden_test_and_needs_no_ne
     assert "http" not in page.replace("http-equiv", "") and "<script" not in page and "//" not in page
 
 
-def test_whatever_a_student_wrote_is_text_on_the_page_and_never_markup(graded):
+def test_a_written_answer_is_on_the_page_as_harmless_markdown(graded):
     _, class_, *_ = graded
     page = (class_ / "feedback" / "full" / LAB / f"{LAB}.html").read_text()
-    assert "Because &lt;b&gt;1&lt;/b&gt; &amp; 2." in page and "2 of them still to be graded by hand" in page
+    assert "Because <b>1</b> &amp; 2." in page and "2 of them still to be graded by hand" in page
 
 
 def test_hand_ins_are_not_changed_and_grading_again_gives_the_same(graded):
@@ -114,7 +114,7 @@ def test_hand_ins_are_not_changed_and_grading_again_gives_the_same(graded):
         grade_.manual_score, grade_.needs_manual_grade = 1.5, False
         book.db.commit()
     status, again, _ = run(some, class_)
-    assert status == 0 and again["part"] == rows["part"] | {"is_unchanged": True}
+    assert status == 0 and again["part"] == rows["part"] | {"is_unchanged": True, "is_examined": False}
     assert again["full"]["score"] == 6.5, "points given by hand are kept"
     assert before == {path: path.read_bytes() for path in sorted(hand_ins.rglob("*.ipynb"))}
 

@@ -1,5 +1,7 @@
 """A record of an examination is whole or not there, and stands for one hand-in under the same conditions."""
 
+import copy
+
 import pytest
 
 from autograder.gradebook import records
@@ -20,15 +22,15 @@ def test_a_record_that_cannot_be_used_counts_as_none(tmp_path, content):
     assert records.read(path) == {}
 
 
-def test_a_version_changes_with_each_file_and_condition(tmp_path):
-    hand_in, stamp = tmp_path / "ann.ipynb", tmp_path / "timestamp.txt"
-    hand_in.write_text("x = 1")
-    first = records.compute_version([hand_in, stamp], unsafe=False, cell_seconds=30)
-    assert records.compute_version([hand_in, stamp], unsafe=False, cell_seconds=30) == first
-    versions = {first, records.compute_version([hand_in, stamp], unsafe=True, cell_seconds=30)}
-    versions.add(records.compute_version([hand_in, stamp], unsafe=False, cell_seconds=60))
-    stamp.write_text("2026-03-01 10:00:00 UTC")
-    versions.add(records.compute_version([hand_in, stamp], unsafe=False, cell_seconds=30))
-    hand_in.write_text("x = 2")
-    versions.add(records.compute_version([hand_in, stamp], unsafe=False, cell_seconds=30))
+def test_a_version_changes_with_each_cell_and_condition_and_not_with_remarks(mini):
+    notebook, _ = mini.graded(mini.hand_in())
+    first = records.compute_version(notebook, unsafe=False, cell_seconds=30)
+    notebook.metadata["course"] = {"remarks": ["It is odd."]}
+    assert records.compute_version(notebook, unsafe=False, cell_seconds=30) == first
+    other, _ = mini.graded(mini.hand_in(add="x = 1"))
+    check = copy.deepcopy(notebook)
+    next(cell for cell in check.cells if cell.id == "add-check").source += "\nassert True"
+    versions = {first, records.compute_version(notebook, unsafe=True, cell_seconds=30)}
+    versions.add(records.compute_version(notebook, unsafe=False, cell_seconds=60))
+    versions |= {records.compute_version(each, unsafe=False, cell_seconds=30) for each in (other, check)}
     assert len(versions) == 5

@@ -31,6 +31,37 @@ def test_a_file_that_is_not_a_notebook_is_said_to_be_none(tmp_path, content, wor
     assert notebook is None and words in remarks[0]
 
 
+EMPTY = b'{"nbformat": 4, "cells": [%s'
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (EMPTY % b",".join([b"{}"] * 20_000_000) + b"]}", "more than 1,000,000 brackets"),
+        (EMPTY % b",".join([b"{}"] * 20_000_000), "more than 1,000,000 brackets"),
+        (EMPTY % b'{"metadata": {"nbgrader": ' + b"[" * 60_000_000, "more than 1,000,000 brackets"),
+        (EMPTY % b",".join([b"{}"] * 2001) + b"]}", "more than 2,000 cells"),
+        (EMPTY % b",".join([b"{}"] * 400_000), "more than 2,000 cells"),
+        (EMPTY % b'{"source": "%s"}]}' % (b"x" * 10_000_001), "more than 10 million characters"),
+        (EMPTY % b'{"source": ["%s"]}' % b'","'.join([b"x"] * 10_000_001) + b"]}", "more than 10 million characters"),
+    ],
+    ids=["empty cells", "truncated", "deep", "too many", "too many, truncated", "long", "long list"],
+)
+def test_a_file_that_would_hold_up_the_class_is_refused_in_one_sentence(tmp_path, content, words):
+    path = tmp_path / "a.ipynb"
+    path.write_bytes(content)
+    notebook, remarks = reading.read_hand_in(path)
+    assert notebook is None and words in remarks[-1] and len(remarks) == 1
+
+
+def test_a_million_keys_of_metadata_are_left_behind(tmp_path):
+    keys = ",".join(f'"k{number}": 1' for number in range(1_000_000))
+    path = tmp_path / "a.ipynb"
+    path.write_text(f'{{"cells": [{{"metadata": {{"nbgrader": {{"grade_id": "add", {keys}}}}}}}]}}')
+    notebook, remarks = reading.read_hand_in(path)
+    assert remarks == [] and notebook.cells[0].metadata == {"nbgrader": {"grade_id": "add"}}
+
+
 def test_odd_metadata_and_outputs_are_left_behind(tmp_path, mini):
     data = json.loads(build.to_bytes(mini.hand_in()))
     data["metadata"] = {"kernelspec": {"name": "r"}, "x": [1] * 1000}

@@ -7,6 +7,7 @@ import unicodedata
 import pytest
 
 from autograder.intake import collect
+from autograder.labs import build
 from autograder.testing.incoming import OTHER, find_all, join_remarks, write_folder, write_zip
 from autograder.testing.mini_lab import LAB
 from course.errors import Problem
@@ -90,3 +91,55 @@ def test_a_broken_students_csv_is_a_problem_that_says_why(notebooks, class_, tmp
         class_.roster.write_text(content)
         with pytest.raises(Problem, match=r"students\.csv cannot be read"):
             collect.find(source, class_)
+
+
+@pytest.fixture
+def sent(mini, tmp_path):
+    """A function that writes files of `course hand-in`, (origin, text, day) each, into a new folder; returns it."""
+
+    def write(*files):
+        folder = tmp_path / f"sent-{len(list(tmp_path.iterdir()))}"
+        for origin, text, day in files:
+            notebook = mini.hand_in(add=f"# {text}")
+            if origin:
+                notebook.metadata["course"] = {"origin": origin}
+            write_folder(folder, {f"{LAB}_user_attempt_202603{day}100000_{LAB}.ipynb": build.to_bytes(notebook)})
+        return folder
+
+    return write
+
+
+def test_files_of_different_people_under_one_name_are_two_students_and_both_files_are_named(sent, class_):
+    hand_ins, _ = find_all(
+        sent(("aaaaaaaa", "one", "01"), ("bbbbbbbb", "two", "02"), ("aaaaaaaa", "three", "03")), class_
+    )
+    assert set(hand_ins) == {("user_aaaaaaaa", LAB), ("user_bbbbbbbb", LAB)}
+    assert len(hand_ins["user_aaaaaaaa", LAB].earlier) == 1 and hand_ins["user_bbbbbbbb", LAB].earlier == []
+    for student in ("user_aaaaaaaa", "user_bbbbbbbb"):
+        remark = join_remarks(hand_ins[student, LAB])
+        assert "came from different computers under one name, 'user'" in remark
+        assert all(f"_attempt_202603{day}100000_" in remark for day in ("01", "02", "03"))
+
+
+def test_somebody_who_comes_later_under_a_name_gets_another_id_and_the_first_keeps_it(sent, class_):
+    assert set(find_all(sent(("aaaaaaaa", "one", "01")), class_)[0]) == {("user", LAB)}
+    hand_ins, _ = find_all(sent(("bbbbbbbb", "two", "02")), class_)
+    (later,) = hand_ins.values()
+    assert later.student == "user_bbbbbbbb" and later.earlier == []
+    assert f"tries/user/{LAB}/2026-03-01" in join_remarks(later)
+    assert set(find_all(sent(("aaaaaaaa", "three", "03")), class_)[0]) == {("user", LAB)}
+
+
+def test_one_person_with_two_computers_is_one_student_if_the_instructor_says_so(sent, class_):
+    folder = sent(("aaaaaaaa", "one", "01"), ("bbbbbbbb", "two", "02"))
+    find_all(folder, class_)
+    class_.roster.write_text(class_.roster.read_text().replace("user_bbbbbbbb", "user_aaaaaaaa"))
+    ((student, hand_in),) = find_all(folder, class_)[0].items()
+    assert student == ("user_aaaaaaaa", LAB) and len(hand_in.earlier) == 1
+    assert "different computers" not in join_remarks(hand_in)
+
+
+@pytest.mark.parametrize("origin", ["", "../../x", "AAAAAAAA", 7, ["aaaaaaaa"]])
+def test_a_file_without_an_origin_is_that_of_the_student_who_is_known_by_the_name(sent, class_, origin):
+    find_all(sent(("aaaaaaaa", "one", "01")), class_)
+    assert set(find_all(sent((origin, "two", "02")), class_)[0]) == {("user", LAB)}

@@ -98,6 +98,18 @@ def test_a_task_that_became_a_text_cell_is_code_again(mini):
     assert next(c for c in notebook.cells if source.is_task(c)).cell_type == "code" and len(remarks) == 1
 
 
+def test_a_remark_that_holds_for_many_cells_is_one_sentence(mini):
+    hand_in = mini.hand_in()
+    for cell in hand_in.cells:
+        if "nbgrader" in cell.metadata:
+            cell.metadata.nbgrader.grade_id = "../" + cell.metadata.nbgrader.grade_id
+    _, remarks = mini.graded(hand_in)
+    foreign = [remark for remark in remarks if "'../" in remark]
+    assert len(foreign) == 1 and len(remarks) < len(hand_in.cells)
+    assert "does not belong to the lab; it ran as an added cell. The same holds for 5 other cells" in foreign[0]
+    assert ": '../add', '../add-check', " in foreign[0]
+
+
 @pytest.mark.parametrize("metadata", [7, {}, {"remarks": "text"}, {"remarks": [1, "It is odd."]}])
 def test_remarks_in_the_metadata_are_kept_and_odd_ones_of_a_student_break_nothing(mini, metadata):
     hand_in = mini.hand_in()

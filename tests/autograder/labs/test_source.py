@@ -83,7 +83,8 @@ def test_equal_cells_get_ids_of_their_own_that_do_not_change(read):
         ("# %%\n# %px import numpy", "x = 1\n# %%px\n# y = 1", "line 20: a cell magic must be in a cell of its own"),
         ("# %% [markdown]\n# Hello", "x = 1", "there is text above the first cell"),
         ("task ring\n", "measure\n", "a solution is in a cell that is not"),
-        ("assert ring() == 1", "ring = 2", "check ring-check binds ring, which belongs to the student"),
+        ("assert ring() == 1", "ring = 2", "check ring-check binds or deletes ring, which belongs to the student"),
+        ("assert ring() == 1", "del ring", "check ring-check binds or deletes ring, which belongs to the student"),
         ("[markdown] answer why", "answer why", "'answer why' is not a title of a code cell"),
     ],
 )

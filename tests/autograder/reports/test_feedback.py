@@ -69,13 +69,14 @@ def test_a_page_forbids_scripts_and_the_network_and_its_headings_go_down_step_by
     assert '<html lang="en">' in content and "<title>" in content
 
 
-def test_a_deduction_for_lateness_is_stated(mini, graded_class):
+def test_the_headline_is_the_grade_and_the_deduction_for_lateness_stands_below(mini, graded_class):
     graded_class.put("late", mini.hand_in(why="Because."), score=2)
     with graded_class.gradebook() as book:
         book.find_submission_notebook(LAB, LAB, "late").late_submission_penalty = 1.5
         book.db.commit()
     content = write_page(graded_class, "late").read_text()
-    assert "7 of 7 points" in content and "1.5 will be deducted because it was late" in content
+    assert "<strong>5.5 of 7 points</strong>" in content
+    assert "Points for the tasks: 7. Deducted because it was handed in late: 1.5." in content
 
 
 def test_a_checks_hint_stands_in_the_section_of_its_task(mini, graded_class):

@@ -3,13 +3,14 @@
 import csv
 import importlib
 import re
+import shutil
 
 import pytest
 from nbgrader.plugins import CsvExportPlugin
 
-from autograder.reports import grades_csv, lab_reports, spreadsheets, summary
+from autograder.reports import graded, grades_csv, lab_reports, spreadsheets, summary
 from autograder.testing import browser
-from autograder.testing.mini_lab import LAB
+from autograder.testing.mini_lab import LAB, StagedClass
 from autograder.testing.texts import HOSTILE, SCRIPT, write_code
 
 RUN = {"key": "k", "remarks": [], "seconds": 12.5, "cpu_seconds": 4.0, "peak_memory": 3e8, "unsafe": False, "cells": {}}
@@ -130,6 +131,39 @@ def test_passages_in_common_are_shown_side_by_side_as_a_pointer(folder):
     assert text.count("a19 = ") == 2, "the last line of the passage, once on each side"
 
 
+def test_equal_written_answers_are_listed_with_their_students_whatever_their_layout(mini, released, tmp_path):
+    room = StagedClass(shutil.copytree(released, tmp_path / "class"))
+    text = "Each rank sends its share, so the sum is <b>exact</b>."
+    for student, answer in [("ann", text), ("bob", text.upper().replace(" ", "\n")), ("cem", "So."), ("dan", "So.")]:
+        room.put(student, mini.hand_in(why=answer), score=1)
+    room.put("eve", mini.release, score=0)
+    room.put("fay", mini.release, score=0)
+    lab_reports.write_reports(room)
+    page = room.reports(LAB) / "similarity.html"
+    text = words(page)
+    assert "why: ann, bob Each rank sends its share" in text and "cem" not in text and "eve" not in text
+    assert "&lt;b&gt;exact" in page.read_text()
+
+
+def test_the_charts_of_a_lab_with_many_tasks_fit_a_screen(mini, released, tmp_path):
+    room = StagedClass(shutil.copytree(released, tmp_path / "class"))
+    for number in range(8):
+        hints = {"add-check": f"yours gives {number}"} if number % 2 else {}
+        room.put(f"student-{number}", mini.hand_in(why="Because."), hints, score=number % 3, run=RUN)
+    tasks = {f"a-task-with-a-name-{number}": ["add-check"] for number in range(14)}
+    hand_ins = graded.read_hand_ins(room, LAB)
+    path = tmp_path / "summary.html"
+    path.write_text(summary.render_summary(LAB, tasks, hand_ins, mini.release))
+    with browser.start_chromium() as chromium:
+        page = chromium.new_page(viewport={"width": 1280, "height": 800})
+        page.goto(path.as_uri())
+        boxes = [figure.bounding_box() for figure in page.locator("figure").all()]
+        assert len(boxes) == 6
+        top, bottom = min(box["y"] for box in boxes), max(box["y"] + box["height"] for box in boxes)
+        assert bottom - top < 800 and page.evaluate("document.documentElement.scrollWidth") <= 1280
+        assert len({round(box["y"]) for box in boxes}) == 2, "four histograms side by side, and the tasks below"
+
+
 def test_the_reports_are_harmless_and_readable_on_a_phone_and_on_a_screen(folder, tmp_path):
     with browser.start_chromium() as chromium:
         for name in ("summary", "similarity"):
@@ -152,4 +186,4 @@ def test_a_class_of_one_without_a_record_has_its_reports_and_an_empty_class_has_
     text = words(written / "summary.html")
     assert "1 hand-in; on average 7.0 of 7 points, median 7." in text and "There is no record of how long" in text
     assert "No check gave a hint." in text and "There are no remarks." in text
-    assert "No two hand-ins have more in common" in words(written / "similarity.html")
+    assert "No two hand-ins have more code in common" in words(written / "similarity.html")

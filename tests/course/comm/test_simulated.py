@@ -127,7 +127,7 @@ def test_a_rank_that_catches_a_mismatch_gets_no_second_turn():
         if comm.rank == 0:
             request = comm.irecv(x, 2)
             with pytest.raises(ValueError, match="the size differs"):
-                comm.recv(np.ones(2), 1)
+                comm.recv(np.ones(0), 1)
             comm.compute(5.0)
             request.wait()
             comm.recv(x, 2)
@@ -149,7 +149,7 @@ def test_a_mismatch_ends_a_sendrecv_whose_own_message_is_never_received():
         if comm.rank == 0:
             comm.send(np.ones(2), 1)
         else:
-            comm.sendrecv(np.ones(2), 0, recvbuf=np.ones(3), source=0)
+            comm.sendrecv(np.ones(2), 0, recvbuf=np.ones(1), source=0)
 
     assert "Rank 1 raised MessageMismatch: the size differs" in failure(unfit, 2).report.cause
 

@@ -1,7 +1,10 @@
 """The proof that a run is stuck: from reports alone, and only after every waiting rank has confirmed its own."""
 
+import pytest
+
 from course.comm.peers import Peer, Wait
 from course.comm.stuck import Links, StuckProof
+from course.comm.transfer import ANY_SOURCE, ANY_TAG
 
 SENDS, RECEIVES = True, False
 
@@ -20,7 +23,7 @@ def waiting(rank, messages, holds_back=False):
     """A rank that has reported a wait. messages: (sends, peer, tag) -> (posted, done)."""
     peer = Peer(rank, rank)
     peer.connection = Recording()
-    peer.wait, peer.links = Wait(1, [], None, 0.0), Links(messages, holds_back)
+    peer.wait, peer.links = Wait(1, [], False, None, 0.0), Links(messages, holds_back)
     return peer
 
 
@@ -52,7 +55,7 @@ def test_a_rank_that_continued_after_its_report_is_asked_anew():
     confirm(peers[0])
     peers[1].wait = None
     assert not proof.is_complete()
-    peers[1].wait = Wait(2, [], None, 0.0)
+    peers[1].wait = Wait(2, [], False, None, 0.0)
     peers[1].confirmed = (1, 2)  # an answer to the question before
     assert not proof.is_complete()
     assert peers[0].connection.messages[-1] == ("still?", 2)
@@ -70,6 +73,20 @@ def test_nobody_is_asked_while_a_rank_computes():
 def test_a_message_that_a_receive_awaits_is_on_its_way():
     peers = [waiting(0, {(SENDS, 1, 0): (1, 0)}), waiting(1, {(RECEIVES, 0, 0): (1, 0)})]
     assert not StuckProof(peers).is_complete() and peers[0].connection.messages == []
+
+
+@pytest.mark.parametrize("wanted", [(RECEIVES, ANY_SOURCE, ANY_TAG), (RECEIVES, ANY_SOURCE, 7), (RECEIVES, 0, ANY_TAG)])
+def test_a_message_that_an_open_receive_takes_is_on_its_way(wanted):
+    peers = [waiting(0, {(SENDS, 1, 7): (1, 0)}), waiting(1, {wanted: (1, 0)})]
+    assert not StuckProof(peers).is_complete() and peers[0].connection.messages == []
+
+
+def test_an_open_receive_moves_nothing_that_it_does_not_take():
+    wanted = [{(RECEIVES, ANY_SOURCE, 6): (1, 0)}, {(RECEIVES, 2, ANY_TAG): (1, 0)}]
+    for each in [*wanted, {(RECEIVES, ANY_SOURCE, ANY_TAG): (0, 0)}]:
+        peers = [waiting(0, {(SENDS, 1, 7): (1, 0)}), waiting(1, each)]
+        StuckProof(peers).is_complete()
+        assert peers[0].connection.messages == [("still?", 1)]
 
 
 def test_an_acknowledgement_that_has_not_arrived_is_on_its_way():

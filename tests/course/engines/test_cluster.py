@@ -1,9 +1,14 @@
 """Engines in a notebook: real kernels, real engines, and every way in which a kernel can end."""
 
+import contextlib
 import os
 import signal
+import subprocess
+import sys
 import threading
+import time
 
+import ipyparallel
 import numpy as np
 import psutil
 import pytest
@@ -13,6 +18,7 @@ from autograder.testing.kernels import PATIENCE, NotebookKernel, assert_nothing_
 from course import cluster
 from course.engines.supervision import SupervisorClient
 from course.errors import Problem
+from course.spmd import spmd
 
 
 @pytest.fixture
@@ -178,6 +184,44 @@ def test_a_profile_starts_its_own_engines_as_an_instructor_set_them_up(tmp_path,
     cluster.stop()
     assert not any(map(is_running, processes))
     assert not list(profile.rglob("*client.json"))
+
+
+@pytest.mark.long
+def test_a_cluster_that_runs_under_a_profile_is_joined_and_left_running(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    command = [sys.executable, "-m", "ipyparallel.cluster"]
+    subprocess.run([*command, "start", "--profile=site", "-n", "2", "--daemonize"], check=True, capture_output=True)
+    try:
+        with ipyparallel.Client(profile="site", timeout=PATIENCE) as client:
+            client.wait_for_engines(2, timeout=PATIENCE, interactive=False)
+        with pytest.raises(Problem, match=r"it has \[0, 1\]. Ask for fewer, or end it with `ipcluster stop"):
+            cluster.start(3, profile="site")
+        capsys.readouterr()
+        engines = cluster.start(2, profile="site")
+        assert capsys.readouterr().out.startswith("2 engines of the profile 'site' already running: joined in ")
+        engines["b"] = 7
+        assert engines.apply_sync(lambda x: x + b, 1) == [8, 8]  # noqa: F821
+        assert list(spmd(lambda comm: comm.rank + b, timeout=60)) == [7, 8]  # noqa: F821
+        with pytest.raises(Problem) as caught:
+            spmd(ignore_interrupts, timeout=1)
+        assert "cannot be killed, since the course has not started that cluster" in str(caught.value)
+        capsys.readouterr()
+        cluster.stop()
+        assert capsys.readouterr().out == (
+            "2 engines of the profile 'site' left. They go on running, since cluster.start had joined them.\n"
+        )
+        with ipyparallel.Client(profile="site", timeout=PATIENCE) as client:
+            assert client.ids == [0, 1]
+    finally:
+        subprocess.run([*command, "stop", "--profile=site"], check=True, capture_output=True)
+
+
+def ignore_interrupts(comm):
+    """Compute for a while, whatever happens."""
+    end = time.monotonic() + 8
+    while time.monotonic() < end:
+        with contextlib.suppress(BaseException):
+            time.sleep(0.1)
 
 
 def test_start_returns_engines_that_were_prepared_and_prepare_prints_nothing(capsys):

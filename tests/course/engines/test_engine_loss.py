@@ -187,9 +187,9 @@ def test_the_interrupt_button_stops_what_an_engine_is_blocked_in(engines, what):
         what() if get_ipython().kernel.engine_id == 1 else spin()
 
     interrupt_after(0.7)
-    with pytest.raises(
-        Interrupted, match=r"^Interrupted: (engine 1 did not respond to the interrupt and was killed|the eng)"
-    ):
+    # the others too may respond too late, on a machine with much other work
+    killed = r"engines? (?=[0-9, and]*\b1\b)[0-9, and]*did not respond to the interrupt and w(as|ere) killed"
+    with pytest.raises(Interrupted, match=rf"^Interrupted: ({killed}|the engines have stopped)"):
         engines.apply_sync(run)
     assert answers(engines)
 

@@ -84,6 +84,15 @@ def test_a_second_build_waits_for_the_first(run, folder):
         assert process.poll() is None and not (folder / "building").exists()
 
 
+def test_who_needs_horovod_while_it_is_built_is_told_to_wait(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(installation, "find_parts", list)
+    assert "is not installed here. Run `make lab`" in installation.describe_missing()
+    with builder.only_one(builder.make_folder()):
+        assert "is still being built. Run this again in some minutes" in installation.describe_missing("torch")
+    assert "is not installed here. Run `make lab`" in installation.describe_missing()
+
+
 def test_a_build_without_a_network_says_so_and_names_its_log(run, folder):
     process = run(PIP_NO_INDEX="1", PIP_FIND_LINKS="", PIP_CONFIG_FILE=os.devnull)
     output = process.communicate(timeout=60)[0].decode()
@@ -97,7 +106,7 @@ def test_a_build_without_a_network_says_so_and_names_its_log(run, folder):
 
 def test_a_wheel_in_the_cache_is_installed_and_not_built(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(builder, "find_parts", list)
+    monkeypatch.setattr(installation, "find_parts", list)
     monkeypatch.setattr(builder, "find_missing_tools", lambda: "a compiler is missing")
     monkeypatch.setattr(builder, "build", None)
     installed = []

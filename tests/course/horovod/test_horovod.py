@@ -87,6 +87,26 @@ def test_engines_join_again_and_again_and_in_any_order(joined, capsys):
     assert state_of(joined)[0] == (0, 1)
 
 
+def test_engines_of_which_one_crashes_while_it_joins_are_replaced_and_join(joined, capsys):
+    def prepare():
+        import horovod.torch as hvd
+
+        hvd.init = os.abort
+
+    pids = joined.apply_sync(os.getpid)
+    joined.client[1].apply_sync(prepare)
+    horovod.start(joined)
+    assert state_of(joined) == [(0, 3), (1, 3), (2, 3)]
+    assert joined.apply_sync(os.getpid)[1] != pids[1]
+    assert "Everything that was defined there is gone." in capsys.readouterr().out
+
+
+def test_engines_that_crash_whenever_they_join_are_named(joined, monkeypatch):
+    monkeypatch.setattr(horovod, "_join", lambda comm, framework: os.abort())
+    with pytest.raises(RunFailed, match="SIGABRT"):
+        horovod.start(joined)
+
+
 def test_a_run_is_a_program_of_its_own(joined):
     def size(comm):
         import horovod.torch as hvd
@@ -98,6 +118,42 @@ def test_a_run_is_a_program_of_its_own(joined):
 
     assert run(size) == run(size) == [(False, RANKS)] * RANKS
     assert state_of(joined) == [None] * RANKS
+
+
+@pytest.mark.parametrize("given", [None, "3"])
+def test_engines_that_stay_joined_ask_for_work_seldom_unless_somebody_has_set_how_often(engines, given):
+    def set_variables(timeline, cycle):
+        for name, value in {"HOROVOD_TIMELINE": timeline, "HOROVOD_CYCLE_TIME": cycle}.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
+
+    def watch():
+        """Return what is set now, and on rank 0 how many cycles begin in half a second."""
+        import json
+        import tempfile
+        import time
+        from pathlib import Path
+
+        import horovod.torch as hvd
+
+        with tempfile.TemporaryDirectory() as folder:
+            hvd.start_timeline(f"{folder}/timeline", mark_cycles=True)
+            time.sleep(0.5)
+            hvd.stop_timeline()
+            time.sleep(0.3)  # a separate thread writes the file
+            text = Path(folder, "timeline").read_text().strip().rstrip(",") if hvd.rank() == 0 else "["
+        cycles = json.loads(text + ("" if text.endswith("]") else "]"))
+        return os.environ.get("HOROVOD_CYCLE_TIME"), sum(each.get("name") == "CYCLE_START" for each in cycles)
+
+    engines.apply_sync(set_variables, "DYNAMIC", given)
+    try:
+        horovod.start(engines)
+        seen = engines.apply_sync(watch)
+    finally:
+        engines.apply_sync(set_variables, None, None)
+    assert [each for each, _ in seen] == [given] * RANKS
+    assert given or seen[0][1] < 100  # at Horovod's own 1 ms it would be about 500
 
 
 def test_without_hvd_init_the_error_is_horovods_own(joined):

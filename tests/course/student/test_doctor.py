@@ -3,9 +3,11 @@
 import argparse
 import json
 import subprocess
+import webbrowser
 
 import pytest
 
+from autograder.testing.browser import need_chromium
 from course.student import doctor
 
 
@@ -136,8 +138,22 @@ def test_horovod_is_named_with_its_frameworks_or_with_how_to_get_it(monkeypatch)
     finding = doctor.check_horovod()
     assert finding.state == "works" and finding.found.startswith("version 0.28.1 for PyTorch 2.")
     assert " and TensorFlow 2." in finding.found
+    assert finding.found.endswith(
+        "under horovodrun a program must call hvd.init() only once, since a second call may abort"
+    )
     monkeypatch.setattr(doctor.installation, "find_parts", list)
     monkeypatch.setattr(doctor.installation, "find_missing_tools", lambda: "g++ is missing here")
     finding = doctor.check_horovod()
     assert finding.state == "not needed yet" and finding.found.endswith("lab 06 needs it")
     assert finding.get == "make lab builds it from source; g++ is missing here"
+
+
+def test_a_browser_is_found_where_there_is_no_screen_and_a_short_path(monkeypatch, tmp_path):
+    need_chromium()
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(webbrowser, "_tryorder", None)  # asked anew, as in a new process
+    monkeypatch.setattr(webbrowser, "_browsers", {})
+    browser = doctor.check_browser()
+    assert browser.state == "works" and "Chromium" in browser.found and "without a screen" in browser.found

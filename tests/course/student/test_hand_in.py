@@ -72,8 +72,21 @@ def test_without_an_exchange_one_file_to_send_is_written_and_nothing_else_change
     status, output = run_hand_in(home, "01")
     (path,) = list_files(home)
     assert (status, output) == (0, f"Wrote your hand-in of {LAB}, as it was saved. Send this file: {path}")
-    assert path.read_bytes() == own_notebook(home).read_bytes()
+    sent, own = json.loads(path.read_text()), json.loads(own_notebook(home).read_text())
+    assert sent == own | {"metadata": own["metadata"] | {"course": {"origin": work.read_origin(home)}}}
     assert (own_notebook(home).read_bytes(), own_notebook(home).stat().st_mtime_ns) == before
+
+
+def test_each_folder_has_a_number_of_its_own_which_all_its_hand_ins_carry(home, tmp_path):
+    other = write_mini_course(tmp_path / "other")
+    work.prepare(other)
+    for folder in (home, home, other):
+        hand_in.hand_in(own_notebook(folder), folder)
+    numbers = [json.loads(path.read_text())["metadata"]["course"]["origin"] for path in list_files(home)]
+    (of_other,) = (json.loads(path.read_text())["metadata"]["course"]["origin"] for path in list_files(other))
+    assert len(numbers) == 2 and set(numbers) == {work.read_origin(home)} and of_other not in numbers
+    (home / "work" / ".origin").write_text("../../x")
+    assert re.fullmatch(r"[0-9a-f]{8}", work.read_origin(home))
 
 
 def test_a_lab_is_found_by_number_or_name(home, monkeypatch):

@@ -144,17 +144,51 @@ def test_if_all_ports_are_taken_one_sentence_says_so(monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         monkeypatch.setattr(lab, "PORTS", range(taken.getsockname()[1], taken.getsockname()[1] + 1))
         with pytest.raises(Problem, match="are all taken: stop a JupyterLab"):
-            lab.find_free_port()
+            next(lab.find_free_ports())
+
+
+@pytest.mark.long
+def test_two_that_start_at_the_same_moment_get_a_port_each(home, tmp_path_factory):
+    homes = [home, shutil.copytree(home, tmp_path_factory.mktemp("other") / "home")]
+    started = [
+        subprocess.Popen(make_command("lab"), cwd=each, env=make_environment(each), stdout=subprocess.PIPE, text=True)
+        for each in homes
+    ]
+    try:
+        urls = [next(line for line in process.stdout if "token=" in line) for process in started]
+    finally:
+        for process in started:
+            process.terminate()
+        codes = [process.wait(60) for process in started]
+    ports = [re.search(r":(\d+)/", url)[1] for url in urls]
+    assert ports[0] != ports[1] and codes == [0, 0]
+
+
+@pytest.mark.long
+def test_horovod_is_built_while_jupyterlab_runs_and_the_build_ends_with_it(home, tmp_path):
+    other = tmp_path / "packages" / "horovod-0.dist-info"  # Python finds this one first
+    other.mkdir(parents=True)
+    (other / "METADATA").write_text("Metadata-Version: 2.1\nName: horovod\nVersion: 0\n")
+    path = f"{other.parent}{os.pathsep}{home}"
+    with running(home, "--horovod", PYTHONPATH=path, XDG_CACHE_HOME=tmp_path / "cache") as (process, server):
+        wait_for(lambda: "Horovod: building it from source" in (home / "out").read_text())
+        assert server.ask("/api/status")["kernels"] == 0
+        builders = [each for each in psutil.Process(process.pid).children() if "course.horovod.build" in each.cmdline()]
+        below = [each for builder in builders for each in [builder, *builder.children(recursive=True)]]
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(60) == 0
+    assert builders and not any(each.is_running() for each in below)
+    assert "Horovod: the build was stopped. The next `make lab` starts it again." in (home / "out").read_text()
 
 
 @contextlib.contextmanager
-def running(home, *words):
+def running(home, *words, **variables):
     """Run `course lab` with `words` in `home` until its URL is printed; terminate it at the end if the test did not."""
     log = (home / "out").open("w")
     process = subprocess.Popen(
         make_command("lab", *words),
         cwd=home,
-        env=make_environment(home),
+        env=make_environment(home, **variables),
         stdout=log,
         stderr=log,
         start_new_session=True,

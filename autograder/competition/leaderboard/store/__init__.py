@@ -7,7 +7,7 @@ and its line in the log are one; nothing else in the course writes to it. `table
 import sqlalchemy as sql
 
 from autograder.competition.leaderboard.store import log, tables
-from autograder.competition.leaderboard.store.database import Database
+from autograder.competition.leaderboard.store.database import Database, explain
 from autograder.competition.leaderboard.store.entries import StoredEntries
 from autograder.competition.leaderboard.store.groups import StoredGroups
 from autograder.competition.leaderboard.store.log import StoredLog
@@ -41,10 +41,7 @@ class Store:
         try:
             self.database.migrate()
         except sql.exc.DatabaseError as error:
-            reason = str(error.orig).strip().splitlines()[0].rstrip(".")
-            raise Problem(
-                f"the database cannot be used ({reason}): check that it exists and that you may write to it."
-            ) from error
+            raise Problem(f"the database cannot be used ({explain(error)}): check that it exists.") from error
 
     def open(self, settings):
         """Make the board with these Settings, in a new database too, unless there is one.

@@ -6,6 +6,7 @@ concurrent requests, numbers have no gaps, and every change has its line in the 
 """
 
 import contextlib
+import errno
 import hashlib
 import threading
 from pathlib import Path
@@ -91,16 +92,65 @@ class Database:
                 connection.execute(sql.select(sql.func.pg_advisory_unlock(_lock_number(role))))
 
     def migrate(self):
-        """Bring the tables to their present form."""
+        """Bring the tables to their present form. Raises Problem if a newer version of the course made them."""
         from alembic import command
-        from alembic.config import Config
 
-        config = Config()
-        config.set_main_option("script_location", str(MIGRATIONS))
+        config = _configure_alembic()
         with self.engine.connect().execution_options(writes=True) as connection, connection.begin():
             _wait_for_other_writers(connection)
+            _compare_form(connection, config)
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
+
+    def require_present_form(self):
+        """Raise Problem if the tables have not the form that this version of the course expects."""
+        with self.reading() as connection:
+            if not _compare_form(connection, _configure_alembic()):
+                raise Problem(
+                    "this board was made by an older version of the course: start it once with `course board DIR`, "
+                    "which brings it up to date."
+                )
+
+
+def _configure_alembic():
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    return config
+
+
+def _compare_form(connection, config):
+    """Whether the tables have their present form. Raises Problem if their form is unknown, that is, newer."""
+    from alembic.migration import MigrationContext
+    from alembic.script import ScriptDirectory
+
+    scripts = ScriptDirectory.from_config(config)
+    present = MigrationContext.configure(connection).get_current_revision()
+    if present is not None and present not in {script.revision for script in scripts.walk_revisions()}:
+        raise Problem("this board was made by a newer version of the course: use that version, or update this one.")
+    return present == scripts.get_current_head()
+
+
+def explain(error, unknown=None):
+    """What is wrong with the database or the machine and what to do, without a full stop, for an error of either.
+
+    unknown: what to say of an error that has no sentence here; its own words if this is None.
+    """
+    cause = getattr(error, "orig", None) or error
+    text = " ".join(str(getattr(cause, "strerror", None) or cause).split()).rstrip(".")
+    number = getattr(cause, "errno", None)
+    if "database or disk is full" in text or number in (errno.ENOSPC, errno.EDQUOT) or "No space left" in text:
+        return "the disk is full: delete files that are not needed; nothing that was acknowledged is lost"
+    if "disk I/O error" in text:  # a full disk too, where SQLite cannot make the files beside its own longer
+        return "the disk is full or damaged: see how much room it has; nothing that was acknowledged is lost"
+    if "database is locked" in text:
+        return f"another program has locked the database for more than {PATIENCE} seconds: close it"
+    if "readonly database" in text or number in (errno.EACCES, errno.EROFS):
+        return "the database cannot be written: see whom its file and its folder belong to"
+    if "malformed" in text or "not a database" in text:
+        return "the database's file is damaged: restore a backup with `course board restore`"
+    return unknown or text
 
 
 def next_number(connection, column):

@@ -7,6 +7,8 @@ import sqlalchemy as sql
 from autograder.competition.leaderboard import audit, rules
 from autograder.competition.leaderboard.store import tables
 
+GROUP = ("name", "token", "hub", "chosen", "second", "members", "baseline", "gone")  # what the log records of a group
+
 
 def append(connection, actor, action, **detail):
     """Append a line to the log. Returns its hash, which proves all that came before it."""
@@ -60,8 +62,7 @@ class StoredLog:
         groups, entries, files = tables.groups, tables.entries, tables.files
         with self.database.reading() as connection:
             of_groups = {
-                row.id: {"name": row.name, "token": row.token, "hub": row.hub, "chosen": row.chosen}
-                for row in connection.execute(sql.select(groups))
+                row.id: {name: getattr(row, name) for name in GROUP} for row in connection.execute(sql.select(groups))
             }
             rows = connection.execution_options(yield_per=20).execute(
                 sql.select(entries, files).join_from(entries, files, isouter=True)
@@ -83,4 +84,5 @@ def _audited_entry(row):
         "content": content.digest,
         "receipt": row.receipt,
         "withdrawn": row.withdrawn,
+        "note": row.note,
     }

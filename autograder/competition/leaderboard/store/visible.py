@@ -12,7 +12,13 @@ import sqlalchemy as sql
 
 from autograder.competition.leaderboard import rules
 from autograder.competition.leaderboard.store import log
-from autograder.competition.leaderboard.store.counting import parse_json, read_counting, read_scores, read_states
+from autograder.competition.leaderboard.store.counting import (
+    parse_json,
+    read_candidates,
+    read_counting,
+    read_scores,
+    read_states,
+)
 from autograder.competition.leaderboard.store.entries import count_entries_of_day
 from autograder.competition.leaderboard.store.groups import Group, read_group, read_groups
 from autograder.competition.leaderboard.store.settings import read_settings, read_version
@@ -24,13 +30,17 @@ from course.competition import scene
 class Row:
     """The entry that counts for a group, on one split.
 
-    Accuracies are fractions; recall: class -> its accuracy. rank: None if the entry was refused or has not been ranked
-    yet. state, remark: of its verification. evidence: None, or a dict with ranks and seconds. is_rerun: whether the
-    scored map is that of the board's own run.
+    Accuracies are fractions; recall: class -> its accuracy. rank: None if the entry was refused, has not been ranked
+    yet, or is a baseline. public_rank: in the final standing, its rank among the same entries by the public part.
+    state, remark: of its verification. evidence: None, or a dict with ranks and seconds. is_rerun: whether the scored
+    map is that of the board's own run. members: of the group, as it wrote them.
     """
 
     rank: int | None
+    public_rank: int | None
     group: str
+    members: str
+    is_baseline: bool
     entry: int
     received: str
     state: str
@@ -91,7 +101,8 @@ class PastEntry:
     """One entry in a group's history.
 
     scores: part -> split -> numbers. state, remark: of its verification on the part that is visible now; the state is
-    "none" for an entry that does not count and was not verified.
+    "none" for an entry that does not count and was not verified. is_chosen: whether the group chose it. is_second:
+    whether it may count in the end, although another one counts now.
     """
 
     id: int
@@ -99,8 +110,10 @@ class PastEntry:
     withdrawn: str | None
     evidence: dict | None
     receipt: str
+    note: str
     counts: bool
     is_chosen: bool
+    is_second: bool
     scores: dict
     state: str
     remark: str
@@ -108,7 +121,7 @@ class PastEntry:
 
 @dataclasses.dataclass(frozen=True)
 class History:
-    """A group's PastEntries, newest first, and how many more entries it may hand in today."""
+    """A group's PastEntries, newest first, and how many more entries it may hand in today, 0 between two phases."""
 
     entries: list
     left_today: int
@@ -199,25 +212,26 @@ def _read_standing(connection, cached=None):
     version, part = read_version(connection)
     if cached and (cached.version, cached.part) == (version, part):
         return cached
-    counting = read_counting(connection, part)
-    placed = connection.execute(sql.select(ranks).where(ranks.c.part == part))
-    places = {(row.split, row.entry): row.rank for row in placed}
-    scored = [entry for entry in counting if entry.is_scored]
+    placed = connection.execute(sql.select(ranks)).fetchall()
+    places = {(row.part, row.split, row.entry): row.rank for row in placed}
+    scored = [entry for entry in read_counting(connection, part) if entry.is_scored]
+    is_final = part == "private" and all(entry.is_finished for entry in read_candidates(connection, part))
     return Standing(
         version=version,
         part=part,
-        is_final=part == "private" and all(entry.is_finished for entry in counting),
+        is_final=is_final,
         settings=read_settings(connection),
-        rows={
-            split: sorted((_row(entry, split, part, places) for entry in scored), key=_order) for split in scene.SPLITS
-        },
+        rows={split: _sort([_row(entry, split, part, places, is_final) for entry in scored]) for split in scene.SPLITS},
     )
 
 
-def _row(entry, split, part, places):
+def _row(entry, split, part, places, is_final):
     return Row(
-        rank=places.get((split, entry.id)),
+        rank=places.get((part, split, entry.id)),
+        public_rank=places.get(("public", split, entry.id)) if is_final else None,
         group=entry.name,
+        members=entry.members,
+        is_baseline=entry.is_baseline,
         entry=entry.id,
         received=entry.received,
         state=entry.state,
@@ -228,20 +242,35 @@ def _row(entry, split, part, places):
     )
 
 
-def _order(row):
-    """Verified entries by rank, then those that may yet be verified, then those without a rank."""
-    is_last = row.rank is None
-    return not row.is_verified, is_last, 0 if is_last else row.rank, -row.overall, row.entry
+def _sort(rows):
+    """Verified entries by rank, then those that may yet be verified, then those without a rank.
+
+    A verified baseline stands above the first ranked entry that is less accurate.
+    """
+
+    def order(row):
+        return not row.is_verified, row.rank is None, row.rank or 0, -row.overall, row.entry
+
+    baselines = sorted((row for row in rows if row.is_baseline and row.is_verified), key=order)
+    ordered = sorted((row for row in rows if row not in baselines), key=order)
+    for row in baselines:
+        places = (i for i, other in enumerate(ordered) if not other.is_verified or other.overall < row.overall)
+        ordered.insert(next(places, len(ordered)), row)
+    return ordered
 
 
 def _read_history(connection, group):
     settings = read_settings(connection)
     visible_part = rules.find_part(settings, rules.now())
-    chosen = connection.scalar(sql.select(groups.c.chosen).where(groups.c.id == group))
+    chosen = connection.execute(sql.select(groups.c.chosen, groups.c.second).where(groups.c.id == group)).one()
+    chosen = list(chosen)[: settings.choices]
     own = connection.execute(sql.select(entries).where(entries.c.group == group).order_by(entries.c.id)).fetchall()
     all_scores = read_scores(connection, scores.c.entry.in_([entry.id for entry in own]))
     states = read_states(connection, visible_part)
-    counts = rules.find_counting_entry(own, chosen)
+    candidates = rules.find_counting_entries(own, chosen)[: settings.choices]
+    counts = next(iter(candidates), None)
+    if visible_part == "private":
+        counts = next((each.id for each in read_counting(connection, visible_part) if each.group == group), None)
     parts = rules.PARTS if visible_part == "private" else ("public",)
     past = []
     for entry in reversed(own):
@@ -253,15 +282,18 @@ def _read_history(connection, group):
                 withdrawn=entry.withdrawn,
                 evidence=parse_json(entry.evidence),
                 receipt=entry.receipt,
+                note=entry.note,
                 counts=entry.id == counts,
-                is_chosen=entry.id == chosen,
+                is_chosen=entry.id in chosen,
+                is_second=entry.id in candidates and entry.id != counts,
                 scores={part: all_scores[entry.id, part] for part in parts if (entry.id, part) in all_scores},
                 state=state,
                 remark=remark,
             )
         )
     today = count_entries_of_day(connection, group, settings, rules.now())
-    return History(past, max(0, settings.per_day - today))
+    limit = rules.find_limit(settings, rules.now()) or 0
+    return History(past, max(0, limit - today))
 
 
 def read_progress(connection, part):
@@ -280,7 +312,7 @@ def read_progress(connection, part):
         sql.select(groups.c.name, entries.c.id, entries.c.received, scores.c.split, scores.c.numbers)
         .join_from(entries, groups)
         .join(scores)
-        .where(entries.c.withdrawn.is_(None), scores.c.part == "public")
+        .where(entries.c.withdrawn.is_(None), groups.c.gone.is_(None), scores.c.part == "public")
         .order_by(entries.c.id)
     )
     progress = {split: {} for split in scene.SPLITS}

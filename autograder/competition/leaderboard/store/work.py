@@ -1,10 +1,12 @@
 """What the workers do: which entries need scores, ranks or a verification, and what came of them."""
 
+import collections
+
 import sqlalchemy as sql
 
 from autograder.competition.leaderboard import rules
 from autograder.competition.leaderboard.store import log
-from autograder.competition.leaderboard.store.counting import read_counting
+from autograder.competition.leaderboard.store.counting import read_candidates, read_counting
 from autograder.competition.leaderboard.store.settings import (
     PRIVATE_IS_OUT,
     has_private_scores,
@@ -39,7 +41,7 @@ class WorkQueue:
             ).fetchall()
             if part == "public":
                 return unscored
-            counting = {each.id for each in read_counting(connection, part)}
+            counting = {each.id for each in read_candidates(connection, part)}
             return [entry for entry in unscored if entry in counting]
 
     def read_maps(self, entry, part):
@@ -78,10 +80,14 @@ class WorkQueue:
     # -- ranks
 
     def read_to_rank(self):
-        """(part, the CountingEntry of each group) that the ranks are computed from now, of one moment."""
+        """(part, the CountingEntry of each group) that the ranks are computed from now, of one moment.
+
+        Baselines are not among them: they have no rank.
+        """
         with self.database.reading() as connection:
             part = read_version(connection)[1]
-            return part, [entry for entry in read_counting(connection, part) if entry.scores]
+            counting = read_counting(connection, part)
+            return part, [entry for entry in counting if entry.scores and not entry.is_baseline]
 
     def read_basis(self, part):
         """The text that says from which entries the ranks of a part were computed; None if there are no ranks."""
@@ -105,24 +111,34 @@ class WorkQueue:
 
     # -- verifications
 
-    def take_next_to_verify(self):
+    def take_next_to_verify(self, under_way=()):
         """(entry, part) that is verified next and is now marked as running; None if there is none.
 
-        Only the one process that verifies may call this: an entry that is already running was left by one that died.
+        under_way: all (entry, part) that the caller is verifying. Only the one process that verifies may call this: any
+        other entry that is marked as running was left by one that died. Of a group that has an entry under way, none
+        is taken. Groups whose entries were verified least often come first.
         """
         row = verifications.c
         with self.database.reading() as connection:  # the write below is short, because hand-ins wait for it
             part = read_version(connection)[1]
             tried = connection.execute(sql.select(row.entry, row.part, row.state, row.since, row.tries)).fetchall()
-            waiting = [each for each in read_counting(connection, part) if each.state == "waiting" and each.scores]
-        if any(each.state == "running" for each in tried):
-            self._return_abandoned()
-            return self.take_next_to_verify()
+            waiting = [each for each in read_candidates(connection, part) if each.state == "waiting" and each.scores]
+            group_of = dict(connection.execute(sql.select(entries.c.id, entries.c.group)).fetchall())
+        if any(each.state == "running" and (each.entry, each.part) not in under_way for each in tried):
+            self._return_abandoned(under_way)
+            return self.take_next_to_verify(under_way)
+        busy = {group_of[entry] for entry, _ in under_way}
+        waiting = [each for each in waiting if each.group not in busy]
         if not waiting:
             return None
         before = {each.entry: each for each in tried if each.part == part}
-        # Entries that have been tried come after those that have not.
-        entry = min(waiting, key=lambda each: (before[each.id].since if each.id in before else "", each.received))
+        turns = collections.Counter(group_of[entry] for entry in before)
+
+        def order(each):
+            """Entries that have been tried come after those that have not."""
+            return before[each.id].since if each.id in before else "", turns[each.group], each.received
+
+        entry = min(waiting, key=order)
         tries = before[entry.id].tries if entry.id in before else 0
         values = {"state": "running", "said": "", "since": rules.format_time(rules.now()), "tries": tries + 1}
         with self.database.writing() as connection:
@@ -131,9 +147,10 @@ class WorkQueue:
             increase_version(connection)
         return entry.id, part
 
-    def _return_abandoned(self):
-        """Let what is marked as running wait again, unless its verification died too often."""
-        running, now = verifications.c.state == "running", rules.format_time(rules.now())
+    def _return_abandoned(self, under_way):
+        """Let what is marked as running but is not under way wait again, unless its verification died too often."""
+        key, now = sql.tuple_(verifications.c.entry, verifications.c.part), rules.format_time(rules.now())
+        running = sql.and_(verifications.c.state == "running", key.not_in(list(under_way)))
         remark = "its verification ended the verifier each time: tell your instructor."
         with self.database.writing() as connection:
             connection.execute(

@@ -11,13 +11,13 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Header, Request
 from fastapi import Path as InPath
 from fastapi.responses import JSONResponse, Response, StreamingResponse
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect
 
-from autograder.competition.leaderboard import formats, rules
+from autograder.competition.leaderboard import formats, phases, rules
 from autograder.competition.leaderboard.rules import RequestRefused
 from autograder.competition.leaderboard.web.visitors import BoardStore, OwnGroup, require_instructor
 from course.competition import scene
@@ -40,6 +40,8 @@ ERRORS = describe_errors(
 UPLOAD_ERRORS = describe_errors(
     status_400="not a form", status_408="too slow", status_413="too large", status_429="too many entries today"
 )
+GUESS_ERRORS = describe_errors(status_429="too many wrong codes or tokens")
+ERRORS |= GUESS_ERRORS
 FOR_INSTRUCTORS = {"dependencies": [Depends(require_instructor)], "responses": ERRORS, "tags": ["instructor"]}
 Number = Annotated[int, InPath(ge=1, le=2**31 - 1)]
 
@@ -61,29 +63,59 @@ class Withdrawal(Strict):
     reason: str
 
 
+class Note(Strict):
+    note: str
+
+
+class Members(Strict):
+    members: str
+
+
+class NewName(Strict):
+    name: str
+
+
+class Merging(Strict):
+    into: int = Field(ge=1, le=2**31 - 1)
+
+
+class Baseline(Strict):
+    baseline: bool
+
+
+class NewCodes(Strict):
+    count: int
+
+
 class Freezing(Strict):
     frozen: bool
 
 
 class SettingsChanges(Strict):
-    """Settings to change; those left out stay as they are."""
+    """Settings to change; those left out stay as they are. confirm: needed to move the deadline."""
 
+    confirm: bool = False
     name: str | None = None
     code: str | None = None
     deadline: str | None = None
     per_day: int | None = None
     time_zone: str | None = None
+    joining: str | None = None
+    choices: int | None = None
+    phases: str | None = None
 
 
 # -- for groups
 
 
-@router.post("/groups", status_code=201, responses={403: ERRORS[403], 409: ERRORS[409]})
+@router.post("/groups", status_code=201, responses={403: ERRORS[403], 409: ERRORS[409], 429: GUESS_ERRORS[429]})
 def join(request: Request, body: Joining, store: BoardStore):
     """Join with the instructor's code. The group's token is in this answer only."""
     if request.app.state.config.hub:
-        raise RequestRefused("this board takes its groups from the JupyterHub: log in there.", 403)
-    group, token = store.groups.join(body.name, body.code)
+        hub = request.app.state.config.hub
+        raise RequestRefused(f"this board takes its groups from the JupyterHub: {hub.explain_token()}", 403)
+    with request.app.state.guesses.guessing(request):
+        group, token = store.groups.join(body.name, body.code)
     return {"group": group.id, "name": group.name, "token": token}
 
 
@@ -91,7 +123,7 @@ FILES = {name: {"type": "string", "format": "binary"} for name in (*scene.SPLITS
 EVIDENCE = ("ranks", "seconds")  # of an entry that several ranks trained: how many, and how long it took
 UPLOAD = {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": {
     "type": "object", "required": list(FILES),
-    "properties": FILES | {"ranks": {"type": "integer"}, "seconds": {"type": "number"}},
+    "properties": FILES | {"ranks": {"type": "integer"}, "seconds": {"type": "number"}, "note": {"type": "string"}},
 }}}}}  # fmt: skip
 
 
@@ -106,31 +138,34 @@ async def hand_in(
     group: OwnGroup,
     key: Annotated[str, Header(alias="Idempotency-Key", min_length=1, max_length=80)],
 ):
-    """Hand in two maps, in NumPy's file format, and the notebook that made them.
+    """Hand in two maps, in NumPy's file format, the notebook that made them, and perhaps a note in your own words.
 
     The answer comes when the entry is on disk. The same request sent again with the same key makes no second entry and
     gets the same answer.
     """
-    store, content = request.app.state.store, await read_upload(request)
+    store, (content, note) = request.app.state.store, await read_upload(request)
     received = rules.now()  # the whole body is here
 
     def accept():
-        number, is_new = store.entries.accept(group.id, key, rules.check_entry(**content), received)
+        number, is_new = store.entries.accept(group.id, key, rules.check_entry(**content), received, note)
         return JSONResponse(_own_entry(store, group, number), 201 if is_new else 200)
 
     return await run_in_threadpool(accept)
 
 
 async def read_upload(request):
-    """The parts of an entry that came with a request, as keywords for `rules.check_entry`. Raises RequestRefused."""
+    """(the parts of an entry that came with a request, as keywords for `rules.check_entry`; the note on it).
+
+    Raises RequestRefused.
+    """
+    known = (*FILES, *EVIDENCE, "note")
     try:
-        async with request.form(max_files=3, max_fields=2, max_part_size=1000) as form:
+        async with request.form(max_files=3, max_fields=3, max_part_size=1000) as form:
             parts = {}
             for name, value in form.multi_items():
-                if name not in (*FILES, *EVIDENCE) or name in parts:
+                if name not in known or name in parts:
                     raise RequestRefused(
-                        f"the form has an unexpected part {name!r:.40}: send {', '.join((*FILES, *EVIDENCE))}, each "
-                        "once."
+                        f"the form has an unexpected part {name!r:.40}: send {', '.join(known)}, each once."
                     )
                 parts[name] = value if isinstance(value, str) else await value.read()
     except (MultiPartException, HTTPException) as error:
@@ -141,8 +176,11 @@ async def read_upload(request):
     for name in FILES:
         if not isinstance(parts.get(name), bytes):
             raise RequestRefused(f"the form has no file {name}: send the maps random and disjoint, and the notebook.")
+    note = parts.pop("note", "")
+    if not isinstance(note, str):
+        raise RequestRefused("the note must be text, not a file.")
     evidence = [parts.pop(name, "") for name in EVIDENCE]
-    return parts | {"evidence": rules.parse_evidence(*evidence)}
+    return parts | {"evidence": rules.parse_evidence(*evidence)}, note
 
 
 @router.get("/entries", responses=ERRORS)
@@ -158,6 +196,20 @@ def choose(entry: Number, group: OwnGroup, store: BoardStore):
     """Make an entry count instead of the last one; until the deadline."""
     store.entries.choose(group.id, entry)
     return _own_entry(store, group, entry)
+
+
+@router.post("/entries/{entry}/note", responses=ERRORS)
+def annotate(entry: Number, body: Note, group: OwnGroup, store: BoardStore):
+    """Write a note on an entry, which only the group and the instructor see."""
+    store.entries.annotate(group.id, entry, body.note)
+    return _own_entry(store, group, entry)
+
+
+@router.put("/members", responses=ERRORS)
+def put_members(body: Members, group: OwnGroup, store: BoardStore):
+    """Set the names of the group's members, which everybody sees."""
+    store.groups.set_members(group.id, body.members)
+    return {"group": group.name, "members": store.groups.find_by_number(group.id).members}
 
 
 def _own_entry(store, group, number):
@@ -194,12 +246,19 @@ def get_settings(store: BoardStore):
 
 @router.put("/settings", **FOR_INSTRUCTORS)
 def put_settings(body: SettingsChanges, store: BoardStore):
-    """Change some settings."""
-    return _settings_as_json(store.settings.change(body.model_dump(exclude_none=True)))
+    """Change some settings. Moving the deadline needs `confirm`; without it the answer says what would happen."""
+    changes = body.model_dump(exclude_none=True, exclude={"confirm"})
+    try:
+        return _settings_as_json(store.settings.change(changes, is_confirmed=body.confirm))
+    except rules.ConfirmationNeeded as needed:
+        raise RequestRefused(f'{needed} To confirm this, send the same with "confirm": true.', needed.status) from None
 
 
 def _settings_as_json(settings):
-    return dataclasses.asdict(settings) | {"deadline": rules.format_time(settings.deadline)}
+    values = dataclasses.asdict(settings) | {"phases": phases.format_phases(settings.phases, settings.time_zone)}
+    del values["deadline_set"]
+    times = {"deadline": settings.deadline, "private_from": settings.private_from}
+    return values | {name: rules.format_time(moment) for name, moment in times.items()}
 
 
 @router.post("/rescore", status_code=202, **FOR_INSTRUCTORS)
@@ -219,6 +278,40 @@ def withdraw(entry: Number, body: Withdrawal, store: BoardStore):
 def renew_token(group: Number, store: BoardStore):
     """A new token for a group whose token was lost or stolen. The old one becomes invalid."""
     return {"group": group, "token": store.groups.renew_token(group)}
+
+
+@router.post("/groups/{group}/rename", **FOR_INSTRUCTORS)
+def rename(group: Number, body: NewName, store: BoardStore):
+    """Give a group another name."""
+    store.groups.rename(group, body.name)
+    return {"group": group, "name": store.groups.find_by_number(group).name}
+
+
+@router.post("/groups/{group}/merge", **FOR_INSTRUCTORS)
+def merge(group: Number, body: Merging, store: BoardStore):
+    """Give all entries of a group to another one. The first group is gone, and its token invalid."""
+    store.groups.merge(group, body.into)
+    return {"group": body.into}
+
+
+@router.post("/groups/{group}/delete", **FOR_INSTRUCTORS)
+def delete(group: Number, store: BoardStore):
+    """Take a group and its entries off the board for good."""
+    store.groups.delete(group)
+    return {"deleted": group}
+
+
+@router.post("/groups/{group}/baseline", **FOR_INSTRUCTORS)
+def set_baseline(group: Number, body: Baseline, store: BoardStore):
+    """Display a group without a rank, for comparison; or rank it again."""
+    store.groups.set_baseline(group, body.baseline)
+    return {"group": group, "baseline": body.baseline}
+
+
+@router.post("/codes", status_code=201, **FOR_INSTRUCTORS)
+def make_codes(body: NewCodes, store: BoardStore):
+    """Make codes for one group each; from then on groups join with such codes only. They are in this answer only."""
+    return {"codes": store.groups.make_codes(body.count)}
 
 
 @router.post("/freeze", **FOR_INSTRUCTORS)

@@ -14,8 +14,10 @@ from starlette.exceptions import HTTPException
 
 from autograder.competition.leaderboard.rules import RequestRefused
 from autograder.competition.leaderboard.store import Store
+from autograder.competition.leaderboard.store.database import explain
 from autograder.competition.leaderboard.web import api, group_pages, instructor_pages, pages
 from autograder.competition.leaderboard.web.events import Events
+from autograder.competition.leaderboard.web.guesses import Guesses
 from autograder.competition.leaderboard.web.latest import Latest
 from autograder.competition.leaderboard.web.middleware import Headers, LimitBody, SameSite
 from autograder.competition.leaderboard.web.templating import answer_problem
@@ -33,7 +35,7 @@ class Config:
 
 
 def make_app(config):
-    """The application of a board; its `state` has config, store, events and latest."""
+    """The application of a board; its `state` has config, store, events, latest and guesses."""
     app = FastAPI(
         title="The leaderboard",
         description="What a group hands in, and what everybody may see. An error is one sentence.",
@@ -44,6 +46,7 @@ def make_app(config):
     )
     app.state.config, app.state.store = config, config.store
     app.state.events, app.state.latest = Events(config.store), Latest(config.store)
+    app.state.guesses = Guesses()
     for routes in (api, pages, group_pages, instructor_pages, config.hub):
         if routes:
             app.include_router(routes.router)
@@ -84,4 +87,6 @@ def _http_error(request, error):
 
 
 def _no_database(request, error):
-    return answer_problem(request, "the board's database does not answer: send the same request again.", 503)
+    reason = explain(error, unknown="it does not answer")
+    message = f"the board's database cannot be used now ({reason}). Tell your instructor, then send the same again."
+    return answer_problem(request, message, 503)

@@ -10,6 +10,9 @@ The Hub starts the board and describes itself in the environment. In `jupyterhub
         "oauth_no_confirm": True,
     }]
     c.JupyterHub.load_roles = [{"name": "user", "scopes": ["self", "access:services!service=board"]}]
+    c.Spawner.server_token_scopes = [  # so that `board.join` works in a user's own server without a token
+        "users:activity!user", "access:servers!server", "access:services!service=board",
+    ]
 
 The Hub's answer to who somebody is holds for a minute. Of the store only the groups are used. To a browser everything
 that a Hub serves under one host name, users' own servers included, is one origin: if users do not trust each other,
@@ -26,7 +29,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse
 from tornado.web import HTTPError
 
-from autograder.competition.leaderboard import rules
+from autograder.competition.leaderboard import lines
 from autograder.competition.leaderboard.rules import RequestRefused
 from course.errors import Problem
 
@@ -134,7 +137,7 @@ class Hub:
         if model is None or model["kind"] != "user":
             return None
         if not self.auth.check_scopes(self.auth.access_scopes, model):
-            raise RequestRefused("the Hub does not let you use this board: ask your instructor.", 403)
+            raise RequestRefused(f"the Hub does not let this token use the board: {self.explain_token()}", 403)
         groups = sorted(group for group in model["groups"] if not group.startswith(OTHER))
         if len(groups) > 1:
             several = ", ".join(groups)
@@ -146,8 +149,17 @@ class Hub:
         kind, name = ("group", groups[0]) if groups else ("user", model["name"])
         identity = f"{kind} {name}"
         if identity not in self.groups:
-            self.groups[identity] = self.store.groups.join_from_hub(identity, name[: rules.MAX_NAME]).id
+            self.groups[identity] = self.store.groups.join_from_hub(identity, name[: lines.MAX_NAME]).id
         return Person(self.groups[identity], model["admin"])
+
+    def explain_token(self):
+        """What to click for a token of the Hub with which the lab's client may use the board."""
+        page = f"{self.auth.hub_host}{self.auth.hub_prefix}token"
+        return (
+            f"open the Hub's page {page}, write {' '.join(sorted(self.auth.access_scopes))} into the field "
+            'Permissions, click "Request new API token", and join with board.join(address, token="...") in the lab. '
+            "If the Hub refuses, ask your instructor."
+        )
 
     def _own(self, url):
         """The path `url` if it is one of the board's pages, otherwise the wall."""

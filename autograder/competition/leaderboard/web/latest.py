@@ -29,7 +29,7 @@ class Snapshot:
         return json.dumps(formats.standing_as_json(self.standing), ensure_ascii=False)
 
     def read_map(self, entry, split):
-        """The map of an entry on the wall as everybody may see it: uint8, shape (145, 145).
+        """The map of an entry on the wall as everybody may see it: uint8, of shape scene.SHAPE.
 
         Pixels without a class are 0, as in the ground truth beside it. Before the deadline so is the private part of
         the test: compared with the truth, a map would show how correct it is there. Raises RequestRefused for an entry

@@ -11,7 +11,7 @@ from autograder.competition.leaderboard import rules
 from autograder.competition.leaderboard.rules import RequestRefused
 from autograder.competition.leaderboard.web import pictures
 from autograder.competition.leaderboard.web.api import Number
-from autograder.competition.leaderboard.web.templating import HERE, get_root, render
+from autograder.competition.leaderboard.web.templating import HERE, get_root, make_join_address, render
 from autograder.competition.leaderboard.web.wall import WallPage
 from course.competition import scene
 
@@ -31,15 +31,17 @@ def get_wall(request: Request, group: str | None = None, page_text: Annotated[st
     """The wall. group: the one to show at large. page: of the standing."""
     page = int(page_text) if page_text and page_text.isdecimal() and len(page_text) < 5 else None
     latest, root, now = request.app.state.latest, get_root(request), rules.now()
+    address = str(request.base_url)
 
     def make():
-        wall = WallPage(snapshot, now, root, group, page)
+        may_join = snapshot.standing.settings.joining != "closed" and snapshot.standing.part == "public"
+        wall = WallPage(snapshot, now, root, group, page, make_join_address(address) if may_join else None)
         return render(request, "wall.html", name=wall.settings.name, standing=wall.standing, wall=wall).body
 
     with latest.lock:
         snapshot = latest.read()
         # The clock goes on within a version: a page is kept for one second.
-        return HTMLResponse(snapshot.get_page((now.replace(microsecond=0), root, group, page), make))
+        return HTMLResponse(snapshot.get_page((now.replace(microsecond=0), address, group, page), make))
 
 
 @router.get("/static/{name}")

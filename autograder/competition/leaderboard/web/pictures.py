@@ -9,6 +9,7 @@ import functools
 import io
 import math
 
+import segno
 from markupsafe import Markup, escape
 from PIL import Image
 
@@ -16,22 +17,23 @@ from course import plots
 from course.competition import scene
 
 CROWD = 30  # more lines than this are drawn thinner, otherwise they become one grey band
+FIELDS = 175  # a field that is larger than this fraction of a map has its class written on it
 TICKS = (1, 2, 5, 10, 20)  # possible steps of an axis, in points
 
 
 @functools.cache
 def get_colours():
-    """The colour of each class, "#rrggbb", as in the lab's maps; white for 0, no class."""
+    """The colour of each class, "#rrggbb", as in the lab's maps; white for 0, no class. Maps leave it transparent."""
     colours = [[round(255 * part) for part in colour[:3]] for colour in plots.class_colours(len(scene.CLASSES) - 1)]
     return ("#ffffff", *("#{:02x}{:02x}{:02x}".format(*colour) for colour in colours))
 
 
 def encode_png(label_map):
-    """A map as a PNG file, in bytes. label_map: uint8, shape (145, 145)."""
+    """A map as a PNG file, in bytes. label_map: uint8, of shape scene.SHAPE."""
     image = Image.fromarray(label_map)
     image.putpalette([part for colour in get_colours() for part in bytes.fromhex(colour[1:])])
     file = io.BytesIO()
-    image.save(file, format="PNG", optimize=True)
+    image.save(file, format="PNG", optimize=True, transparency=0)  # the page's colour, light or dark, shows there
     return file.getvalue()
 
 
@@ -46,7 +48,7 @@ def number_fields(label_map):
     marks = [
         f'<text x="{100 * (column + 0.5) / columns:.1f}%" y="{100 * (row + 0.5) / rows:.1f}%" dy=".35em">{c}</text>'
         for c in range(1, len(scene.CLASSES))
-        for row, column in plots.field_centres(label_map == c, smallest=120)
+        for row, column in plots.field_centres(label_map == c, smallest=label_map.size // FIELDS)
     ]
     return Markup(f'<svg class="numbers" aria-hidden="true" focusable="false">{"".join(marks)}</svg>')
 
@@ -94,6 +96,15 @@ def draw_interval(row, axis):
     shapes += [f'<line class="cap" x1="{end}%" x2="{end}%" y1="36%" y2="64%"/>' for end in (low, high)]
     shapes.append(f'<circle class="{"dot" if row.is_verified else "dot hollow"}" cx="{at}%" cy="50%" r="7"/>')
     return Markup(f'<svg class="interval" aria-hidden="true" focusable="false">{"".join(shapes)}</svg>')
+
+
+@functools.lru_cache(maxsize=64)
+def draw_qr_code(address):
+    """A QR code of an address, dark on light in both themes, since not every phone reads the opposite."""
+    code = segno.make(address, error="m", micro=False)
+    label = f"QR code of {address}"
+    svg = code.svg_inline(border=2, dark="#000", light="#fff", svgclass="qr", lineclass=None, omitsize=True)
+    return Markup(svg.replace("<svg ", f'<svg role="img" aria-label="{escape(label)}" ', 1))
 
 
 def draw_share(value):

@@ -2,8 +2,10 @@
 
 import functools
 import hashlib
+import ipaddress
+from datetime import datetime
 from pathlib import Path
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 from zoneinfo import ZoneInfo
 
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
@@ -11,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from autograder.competition.leaderboard import rules
 from autograder.competition.leaderboard.web import pictures
+from course.competition import scene
 
 HERE = Path(__file__).parent
 STATES = {  # of a verification, in words
@@ -28,11 +31,18 @@ def format_seconds(value):
     return f"{value:.0f}" if value >= 10 else f"{value:.1f}"
 
 
+def format_evidence(evidence):
+    """How an entry was trained, in words. "Ranks" would be taken for places on this board."""
+    ranks = evidence["ranks"]
+    return f"{ranks} process{'es' * (ranks != 1)} in {format_seconds(evidence['seconds'])} s"
+
+
 def format_local(time, time_zone):
-    """A time, or its text in the store, for people in a time zone."""
+    """A time, or its text in the store, for people in a time zone; with the year if that is not the present one."""
     time = rules.parse_time(time) if isinstance(time, str) else time
     local = time.astimezone(ZoneInfo(time_zone))
-    return f"{local.day} {local:%b, %H:%M}"
+    year = "" if local.year == datetime.now(local.tzinfo).year else f" {local.year}"
+    return f"{local.day} {local:%b}{year}, {local:%H:%M}"
 
 
 def make_slug(name):
@@ -55,15 +65,30 @@ def _templates():
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    environment.filters |= {"slug": make_slug, "seconds": format_seconds, "state": STATES.get}
-    names = ("draw_interval", "draw_axis", "draw_share", "draw_swatch")
-    environment.globals |= {name: getattr(pictures, name) for name in names}
+    environment.filters |= {
+        "slug": make_slug,
+        "seconds": format_seconds,
+        "state": STATES.get,
+        "evidence": format_evidence,
+    }
+    names = ("draw_interval", "draw_axis", "draw_share", "draw_swatch", "draw_qr_code")
+    environment.globals |= {name: getattr(pictures, name) for name in names} | {"competition": scene.SETTINGS}
     return environment
 
 
 def get_root(request):
     """The path below which the board is served, without its last slash."""
     return request.scope.get("root_path", "").rstrip("/")
+
+
+def make_join_address(address):
+    """Where groups join, if the wall was opened at this address; None if it is one that only this machine knows."""
+    host = urlsplit(address).hostname or ""
+    try:
+        is_this_machine = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        is_this_machine = host == "localhost"
+    return None if is_this_machine else f"{address.rstrip('/')}/join"
 
 
 def render(request, template, status=200, **values):

@@ -33,6 +33,8 @@ def _identify_by_token(request):
         return Visitor(is_instructor=True)
     group = store.groups.find_by_token(token)
     may_be_the_hubs = request.app.state.config.hub is not None
+    if group is None and not may_be_the_hubs:
+        request.app.state.guesses.count_wrong(request)
     if group is None and scheme.lower() == "bearer" and not may_be_the_hubs:
         raise RequestRefused(
             "the token is not one of this board: use your group's, or ask your instructor for a new one.", 401
@@ -45,9 +47,12 @@ async def identify_visitor(request: Request):
     state = request.app.state
     if visitor := await run_in_threadpool(_identify_by_token, request):
         return visitor
+    has_token = COOKIE in request.cookies or "authorization" in request.headers
     if state.config.hub and (person := await state.config.hub.identify(request)):
         group = person.group and await run_in_threadpool(state.store.groups.find_by_number, person.group)
         return Visitor(group, person.is_instructor)
+    if state.config.hub and has_token:
+        state.guesses.count_wrong(request)
     return Visitor()
 
 

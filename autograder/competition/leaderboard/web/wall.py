@@ -10,15 +10,12 @@ from urllib.parse import urlencode
 
 import numpy as np
 
+from autograder.competition.leaderboard import phases
 from autograder.competition.leaderboard.web import pictures
-from autograder.competition.leaderboard.web.templating import STATES, format_local, format_seconds
+from autograder.competition.leaderboard.web.templating import STATES, format_evidence, format_local
 from course.competition import scene
 
 ROWS = 10  # on a page of the standing: as many as can be read from the back of a room
-ABOUT = {
-    "random": "trained on a random tenth of the pixels",
-    "disjoint": "trained on fields far from the test",
-}
 BELOW = "Not verified: the board has not made these maps itself; {}"
 
 
@@ -53,9 +50,14 @@ class Focus:
 
 
 class WallPage:
-    """All that the wall shows. now: the time for its clock. group: the one to show at large. page: of the standing."""
+    """All that the wall shows.
 
-    def __init__(self, snapshot, now, root="", group=None, page=None):
+    now: the time for its clock. group: the one to show at large. page: of the standing. join_address: where groups
+    join, or None if nobody may join or the address is of use on this machine only.
+    """
+
+    def __init__(self, snapshot, now, root="", group=None, page=None, join_address=None):
+        self.join_address, self.describe_change = join_address, describe_change
         self.snapshot, self.standing, self.root, self.now = snapshot, snapshot.standing, root, now
         self.settings = self.standing.settings
         everyone = [row for rows in self.standing.rows.values() for row in rows]
@@ -66,7 +68,13 @@ class WallPage:
         self.query = self.make_link(page)[len(root) + 1 :]
         self.has_evidence = any(row.evidence for row in everyone)
         self.axis = pictures.Axis([value for row in everyone for value in (row.low, row.high)])
-        self.seconds_left = math.ceil((self.settings.deadline - now).total_seconds())
+        self.phase = phases.find_phase(self.settings.phases, now)
+        self.next_phase = phases.find_next(self.settings.phases, now)
+        end = min(self.phase.end, self.settings.deadline) if self.phase else self.settings.deadline
+        if self.settings.phases and not self.phase and self.next_phase:
+            end = min(self.next_phase.start, self.settings.deadline)
+        self.until = end
+        self.seconds_left = math.ceil((end - now).total_seconds())
         self.time_left = format_duration(max(self.seconds_left, 0))
         self.panels = [self._panel(split, page) for split in scene.SPLITS]
         self.focus = self._focus(snapshot.wall.progress) if self.group else None
@@ -102,7 +110,7 @@ class WallPage:
         sections = [(None, [row for row in displayed if row.is_verified]), (below, others)]
         return Panel(
             split=split,
-            about=ABOUT[split],
+            about=scene.SETTINGS["about"][split],
             rows=rows,
             page=page,
             pages=pages,
@@ -133,12 +141,16 @@ class WallPage:
         for split, row in rows.items():
             if row and row.rank:
                 shared = ", shared" * self.standing.is_shared(split, row)
-                sentences.append(f"{split.capitalize()} split: rank {row.rank}{shared}.")
+                change = f", {describe_change(row)}" if row.public_rank else ""
+                sentences.append(f"{split.capitalize()} split: rank {row.rank}{shared}{change}.")
         row = next(row for row in rows.values() if row)
+        if row.is_baseline:
+            sentences.append("A baseline of the instructor's, without a rank.")
         sentences.append(f"{STATES[row.state].capitalize()}.")
         if row.evidence:
-            ranks, seconds = row.evidence["ranks"], format_seconds(row.evidence["seconds"])
-            sentences.append(f"{ranks} rank{'s' * (ranks > 1)}, {seconds} s to its accuracy.")
+            sentences.append(f"Trained by {format_evidence(row.evidence)}.")
+        if row.members:
+            sentences.append(f"Members: {row.members}.")
         return " ".join(sentences)
 
     def _maps(self, rows):
@@ -162,6 +174,13 @@ class WallPage:
             for c, name in enumerate(scene.CLASSES)
             if c
         ]
+
+
+def describe_change(row):
+    """How a row's rank in the final standing differs from that on the public part, in words."""
+    by = row.public_rank - row.rank
+    direction = "up" if by > 0 else "down"
+    return f"{direction} {abs(by)} from rank {row.public_rank} on the public part" if by else "as on the public part"
 
 
 def format_duration(seconds):

@@ -1,7 +1,7 @@
 # tries: a notebook without its check cells and given cells
 # earns: descend, squares, total
 # quick
-# said: add-check is missing; the lab's own was put back
+# said: is missing; the lab's own was put back
 # %% notebook
 notebook.cells = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("solution")]
 

@@ -1,6 +1,6 @@
-# tries: a notebook nested a million times
+# tries: a notebook nested 900,000 times
 # earns:
 # quick
 # said: The file is not a notebook
 # %% notebook
-content = '{"cells": ' + "[" * 1_000_000 + "]" * 1_000_000 + "}"
+content = '{"cells": ' + "[" * 900_000 + "]" * 900_000 + "}"

@@ -70,8 +70,8 @@ def start():
     """A function that starts a board. All boards are stopped at the end."""
     started = []
 
-    def run(*arguments):
-        started.append(RunningBoard(*arguments))
+    def run(*arguments, **options):
+        started.append(RunningBoard(*arguments, **options))
         return started[-1]
 
     yield run

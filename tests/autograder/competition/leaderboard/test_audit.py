@@ -19,6 +19,14 @@ def past(store):
     store.groups.renew_token(two)
     store.entries.withdraw(3, "copied from One")
     store.settings.change({"per_day": 7})
+    three, four = (store.groups.join(name, CODE)[0].id for name in ("Three", "Four"))
+    store.entries.accept(three, "a", make_entry(), note="a blur")
+    store.entries.choose(one, 2)
+    store.groups.set_members(one, "Ada, Grace")
+    store.groups.rename(one, "Uno")
+    store.groups.set_baseline(two, True)
+    store.groups.merge(three, one)
+    store.groups.delete(four)
     store.settings.freeze(True)
     assert audit.find_faults(store.log) == []
     return store
@@ -35,13 +43,19 @@ CHANGES = {
     "the time of receipt": T.entries.update().where(T.entries.c.id == 2).values(received="2000-01-01T00:00:00.000000Z"),
     "whose it is": T.entries.update().where(T.entries.c.id == 3).values(group=1),
     "the evidence": T.entries.update().where(T.entries.c.id == 3).values(evidence='{"ranks":9,"seconds":1}'),
-    "the choice": T.groups.update().where(T.groups.c.id == 1).values(chosen=2),
+    "the choice": T.groups.update().where(T.groups.c.id == 1).values(chosen=1),
+    "the second choice": T.groups.update().where(T.groups.c.id == 1).values(second=None),
+    "a note": T.entries.update().where(T.entries.c.id == 4).values(note="another"),
+    "a group's members": T.groups.update().where(T.groups.c.id == 1).values(members="Eve"),
+    "a baseline": T.groups.update().where(T.groups.c.id == 1).values(baseline=1),
+    "an entry of a merged group": T.entries.update().where(T.entries.c.id == 4).values(group=3),
+    "a deleted group": T.groups.update().where(T.groups.c.id == 4).values(gone=None),
     "the withdrawal": T.entries.update().where(T.entries.c.id == 3).values(withdrawn=None),
     "a group's name": T.groups.update().where(T.groups.c.id == 2).values(name="2wo"),
     "a group's token": T.groups.update().where(T.groups.c.id == 2).values(token="0"),
     "an entry from nowhere": sql.text(
-        "insert into entries select 9, \"group\", 'x', received, digest, evidence, withdrawn, receipt from entries "
-        "where id = 1"
+        "insert into entries select 9, \"group\", 'x', received, digest, evidence, withdrawn, receipt, note from "
+        "entries where id = 1"
     ),
 }
 

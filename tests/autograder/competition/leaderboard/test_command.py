@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import re
 import signal
 
 import alembic.command
@@ -30,16 +29,6 @@ per_day = 6
 """
 
 
-@pytest.fixture
-def join_by_its_code(monkeypatch):
-    """A function after which groups join with the code that a new board printed."""
-
-    def read(running):
-        monkeypatch.setattr(boards, "CODE", re.search(r"join with the code (\S+) ", running.output)[1])
-
-    return read
-
-
 def header_of(folder):
     """The header of the instructor."""
     return {"Authorization": f"Bearer {(folder / 'instructor-token').read_text().strip()}"}
@@ -52,11 +41,10 @@ def settings_of(running, folder):
 
 @pytest.mark.long
 @needs_sandbox
-def test_a_board_that_is_killed_continues_and_loses_nothing(start, tmp_path, join_by_its_code):
+def test_a_board_that_is_killed_continues_and_loses_nothing(start, tmp_path):
     """kill -9 of each process in turn: none stays, no entry is lost or doubled; then all are scored and verified."""
     home = tmp_path / "board"
     running = start(home)
-    join_by_its_code(running)
     assert (home / "instructor-token").stat().st_mode & 0o777 == 0o600
     assert (home / "board.sqlite").stat().st_mode & 0o077 == 0
     first, second = running.board.join("Ada"), running.board.join("Bob")
@@ -95,7 +83,10 @@ def test_a_notebook_is_run_in_the_sandbox_and_refused_if_it_does_not_define_clas
         group = store.groups.join("Ada", boards.CODE)[0].id
         store.entries.accept(group, "a", boards.rules.check_entry(**boards.make_files(notebook=NOTHING)))
         compute_scores(store)
-        assert worker.verify_next(store) and not worker.verify_next(store)
+        verifying = worker.Verifying(store)
+        assert verifying.step() and not verifying.step()  # it has begun
+        wait_for(verifying.step)
+        assert not verifying.step()
         (past,) = store.visible.read_history(group).entries
         assert past.state == "refused" and "defines no classify" in past.remark
         assert store.entries.read_verdicts(1)["public"]["cpu_seconds"] > 0
@@ -110,7 +101,8 @@ def test_board_toml_seeds_an_empty_board_and_is_not_read_afterwards(start, tmp_p
     assert "Made a board with the settings of board.toml." in running.output and "not read" not in running.output
     assert settings_of(running, tmp_path) == {
         "name": "Fields", "code": "seed-1234", "deadline": "2199-01-01T00:00:00.000000Z", "per_day": 6,
-        "time_zone": "UTC", "frozen": False,
+        "private_from": "2199-01-01T00:00:00.000000Z", "time_zone": "UTC", "frozen": False, "joining": "code",
+        "choices": 1, "phases": "",
     }  # fmt: skip
     running.client.put("/api/settings", json={"per_day": 7}, headers=header_of(tmp_path))
     running.end(signal.SIGTERM)
@@ -168,7 +160,9 @@ def test_settings_are_changed_from_the_command_line_while_the_board_runs(start, 
     running = start(tmp_path)
     before = running.client.get("/api/standing").json()["version"]
     changes = ("per_day=9", "name=A=B", "time_zone=Europe/Berlin", "deadline=2030-05-01T12:00")
-    status, output = run_board_command(tmp_path, *(word for change in changes for word in ("--set", change)))
+    status, output = run_board_command(
+        tmp_path, *(word for change in changes for word in ("--set", change)), "--confirm"
+    )
     assert status == 0 and output == (
         "per_day is now 9.\nname is now A=B.\ntime_zone is now Europe/Berlin.\ndeadline is now 2030-05-01 10:00 UTC.\n"
     )
@@ -197,11 +191,8 @@ def test_settings_are_changed_from_the_command_line_while_the_board_runs(start, 
 
 
 @pytest.mark.long
-def test_two_machines_on_one_postgresql_run_the_same_board_and_one_continues_alone(
-    start, tmp_path, postgres, join_by_its_code
-):
+def test_two_machines_on_one_postgresql_run_the_same_board_and_one_continues_alone(start, tmp_path, postgres):
     first = start(tmp_path / "one", "--db", postgres)
-    join_by_its_code(first)
     (tmp_path / "two").mkdir()
     (tmp_path / "two" / "board.toml").write_text(TOML)
     second = start(tmp_path / "two", "--db", postgres)

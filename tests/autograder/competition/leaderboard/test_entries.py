@@ -86,7 +86,9 @@ def test_no_limit_is_overrun_by_posts_at_once_from_several_processes(url, store,
 
 
 def test_a_day_is_a_day_in_the_boards_time_zone(store, group):
-    store.settings.change({"time_zone": "Pacific/Auckland", "per_day": 1, "deadline": "2100-01-01T00:00:00"})
+    store.settings.change(
+        {"time_zone": "Pacific/Auckland", "per_day": 1, "deadline": "2100-01-01T00:00:00"}, is_confirmed=True
+    )
     midnight = rules.find_day(store.settings.read(), rules.now())[0]
     store.entries.accept(group, "a", make_entry(), midnight)
     store.entries.accept(group, "b", make_entry(), midnight - timedelta(seconds=1))

@@ -4,7 +4,7 @@ import re
 
 from starlette.testclient import TestClient
 
-from autograder.testing.board import CODE, NOTEBOOK, BoardWithGroups, make_patchy_entry
+from autograder.testing.board import CODE, NOTEBOOK, BoardWithGroups, make_patchy_entry, pass_deadline
 from autograder.testing.board_pages import NASTY, OWN_SITE, log_in, read_page
 
 
@@ -72,7 +72,7 @@ def test_after_the_deadline_no_form_hands_in_or_chooses_and_the_wall_becomes_fin
     board = BoardWithGroups(tmp_path, ["Alone"])
     board.store.entries.accept(1, "a", make_patchy_entry(1))
     board.store.entries.accept(1, "b", make_patchy_entry(2))
-    board.store.settings.change({"deadline": "2026-01-01T00:00:00"})
+    pass_deadline(board.store)
     client = log_in(board, board.tokens["Alone"])
     assert "The deadline has passed" in read_page(client.get("/")).text
     page = read_page(client.get("/group"))

@@ -7,7 +7,9 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import httpx
@@ -20,6 +22,7 @@ from autograder.testing.browser import start_chromium
 from autograder.testing.entry_notebooks import make_entry_notebook
 from autograder.testing.maps import make_nearest_mean_map, to_npy
 from course.competition import scene
+from course.home import HOME
 
 PATIENCE = 90  # seconds
 CONFIG = """
@@ -30,6 +33,11 @@ c.JupyterHub.authenticator_class = "dummy"
 c.DummyAuthenticator.allow_all = True
 c.DummyAuthenticator.admin_users = {{"teacher"}}
 c.JupyterHub.spawner_class = "simple"
+c.SimpleLocalProcessSpawner.home_dir_template = {homes!r}
+c.Spawner.cmd = [{python!r}, "-m", "jupyterhub.singleuser", "--allow-root"]
+c.Spawner.server_token_scopes = [
+    "users:activity!user", "access:servers!server", "access:services!service=board",
+]
 c.JupyterHub.load_groups = {{
     "Team A": {{"users": ["ada", "bob"]}},
     "dora": {{"users": ["emmy"]}},
@@ -61,7 +69,9 @@ def hub(tmp_path_factory):
     (folder / "board").mkdir()
     write_board_toml(folder / "board")
     ports = [find_free_port() for _ in range(4)]
-    config = CONFIG.format(ports=ports, python=sys.executable, folder=str(folder / "board"))
+    config = CONFIG.format(
+        ports=ports, python=sys.executable, folder=str(folder / "board"), homes=str(folder / "home" / "{username}")
+    )
     (folder / "jupyterhub_config.py").write_text(config)
     # A node that is not Debian's does not search Debian's modules.
     modules = {"NODE_PATH": str(Path(proxy).resolve().parents[2])}
@@ -221,8 +231,90 @@ def test_a_token_of_the_hub_with_the_boards_scope_hands_in_and_others_do_not(hub
     reply = httpx.post(board, files=entry(1), headers=good | {"Idempotency-Key": "b"}, trust_env=False)
     assert reply.status_code == 201, reply.text
     poor = {"Authorization": f"token {token_of(browser, url, 'bob', ['read:users!user=bob'])}"}
-    assert httpx.get(board, headers=poor, trust_env=False).status_code == 403
+    refused = httpx.get(board, headers=poor, trust_env=False)
+    assert refused.status_code == 403
+    for words in ("/base/hub/token", "access:services!service=board into the field Permissions", "Request new API"):
+        assert words in refused.json()["detail"]
     assert httpx.get(board, headers={"Authorization": "token wrong"}, trust_env=False).status_code == 401
+
+
+LAB = """
+from pathlib import Path
+from course.competition import client
+from course.errors import Problem
+client.HOME = Path.cwd()
+try:
+    client.join({address!r}{more})
+    client.history()
+except Problem as problem:
+    print(problem)
+"""
+
+
+def run_in_server(server, address, more=""):
+    """What the lab's client prints in the environment of a user's own server, a psutil.Process."""
+    return subprocess.run(
+        [sys.executable, "-c", LAB.format(address=address, more=more)],
+        env=server.environ() | {"PYTHONPATH": str(HOME)}, cwd=server.environ()["HOME"], capture_output=True, text=True,
+    ).stdout  # fmt: skip
+
+
+def start_server(browser, hub, name):
+    """A user's own server, started by the Hub's page, as a psutil.Process."""
+    folder, url = hub
+    (folder / "home" / name).mkdir(parents=True, exist_ok=True)
+    with logged_in(browser, url, name) as tab:
+        tab.goto(f"{url}/hub/spawn/{name}")
+        tab.wait_for_url(f"{url}/user/{name}/**", timeout=1000 * PATIENCE)
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if process.environ().get("JUPYTERHUB_SERVICE_PREFIX") == f"/base/user/{name}/":
+                return process
+    raise AssertionError((folder / "log").read_text()[-3000:])
+
+
+@pytest.mark.long
+def test_the_labs_client_joins_from_a_users_own_server_with_the_boards_address_alone(hub, browser):
+    _, url = hub
+    server = start_server(browser, hub, "bob")
+    output = run_in_server(server, f"{url}/services/board")
+    assert "You now hand in for the group Team A, as the Hub knows you." in output and "you can hand in" in output
+    kept = (Path(server.environ()["HOME"]) / "work" / "board.json").read_text()
+    assert server.environ()["JUPYTERHUB_API_TOKEN"] not in kept + output
+    # Any other board does not get the server's token.
+    with start_recorder() as (elsewhere, requests):
+        for path in ("/services/board", ""):
+            run_in_server(server, f"{elsewhere}{path}", ', "Team", "code"')
+        run_in_server(server, elsewhere)
+    assert not any(server.environ()["JUPYTERHUB_API_TOKEN"] in str(headers) for headers in requests)
+    (Path(server.environ()["HOME"]) / "work" / "board.json").unlink()
+    assert "this board takes its groups from the JupyterHub: open the Hub's page" in run_in_server(
+        server, f"{url}/services/board", ', "Team", "code"'
+    )
+
+
+@contextlib.contextmanager
+def start_recorder():
+    """A server that is no board: (its URL, the headers of all requests to it)."""
+    requests = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            requests.append(dict(self.headers))
+            self.send_error(404)
+
+        do_POST = do_GET
+
+        def log_message(self, *_):
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}", requests
+    server.shutdown()
+    thread.join()
+    server.server_close()
 
 
 @pytest.mark.long

@@ -19,7 +19,8 @@ def test_the_instructor_sets_withdraws_and_freezes_by_forms(tmp_path):
         "per_day": "3",
         "time_zone": "Europe/Berlin",
     }
-    assert client.post("/instructor/settings", data=values).headers["location"] == "/instructor?done=settings"
+    confirmed = values | {"confirm": "yes"}
+    assert client.post("/instructor/settings", data=confirmed).headers["location"] == "/instructor?done=settings"
     assert (
         rules.format_time(board.store.settings.read().deadline).startswith("2030-05-01T10:00")
         and board.store.settings.read().per_day == 3

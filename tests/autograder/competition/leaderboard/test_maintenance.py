@@ -5,8 +5,13 @@ import csv
 import re
 import sqlite3
 
+import alembic.command
 import pytest
+import sqlalchemy as sql
+from alembic.config import Config
 
+from autograder.competition.leaderboard.store import Store
+from autograder.competition.leaderboard.store.database import MIGRATIONS
 from autograder.testing import board as boards
 from autograder.testing.board import compute_scores, open_board
 from autograder.testing.board_command import run_board_command
@@ -118,3 +123,29 @@ def test_the_standing_goes_into_the_gradebook_of_a_class(past, tmp_path):
     )
     members.write_text("a,b\n1,2\n")
     assert "needs the columns" in run_board_command("grade", past, tmp_path / "class", "--members", members)[1]
+
+
+def test_a_backup_of_an_older_version_is_restored(tmp_path):
+    """The version whose groups could not be renamed and whose board had no phases."""
+    with (
+        contextlib.closing(Store(f"sqlite:///{tmp_path / 'old.sqlite'}")) as old,
+        old.database.engine.connect().execution_options(writes=True) as connection,
+        connection.begin(),
+    ):
+        config = Config()
+        config.set_main_option("script_location", str(MIGRATIONS))
+        config.attributes["connection"] = connection
+        alembic.command.upgrade(config, "0002")
+        board = {
+            "id": 1, "name": "Old", "code": "old-code", "deadline": "2199-01-01T00:00:00.000000Z", "per_day": 4,
+            "time_zone": "UTC", "frozen": 0, "instructor": "", "version": 9,
+        }  # fmt: skip
+        group = {"id": 1, "name": "Ada", "folded": "ada", "token": "x", "joined": "2026-01-01T00:00:00.000000Z"}
+        for table, values in (("board", board), ("groups", group)):
+            connection.execute(sql.table(table, *map(sql.column, values)).insert().values(values))
+    status, output = run_board_command("restore", tmp_path / "new", tmp_path / "old.sqlite")
+    assert status == 0, output
+    with contextlib.closing(Store(f"sqlite:///{tmp_path / 'new' / 'board.sqlite'}")) as store:
+        settings = store.settings.read()
+        assert (settings.name, settings.joining, settings.choices, settings.phases) == ("Old", "code", 1, ())
+        assert store.groups.find_by_number(1).name == "Ada"

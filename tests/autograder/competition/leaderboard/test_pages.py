@@ -1,7 +1,9 @@
 """All pages: names are text, nothing private, nothing from other sites, errors as pages."""
 
 import hashlib
+from datetime import datetime
 from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
 
 from starlette.testclient import TestClient
 
@@ -101,3 +103,10 @@ def test_a_browser_gets_errors_as_pages(three, asking):
         assert words in read_page(answer, status).text and answer.headers["content-type"].startswith("text/html")
     for path, accept in (("/api/nothing", browser), ("/nothing", {"Accept": "image/png"}), ("/nothing", {})):
         assert asking.get(path, headers=accept).json() == {"detail": "there is nothing at this address."}
+
+
+def test_a_time_has_its_year_where_that_is_not_the_present_one():
+    now = datetime.now(ZoneInfo("Asia/Tokyo"))
+    assert str(now.year) not in templating.format_local(now, "Asia/Tokyo")
+    other = now.replace(year=now.year - 1, month=3, day=5, hour=18, minute=0)
+    assert templating.format_local(other, "Asia/Tokyo") == f"5 Mar {now.year - 1}, 18:00"

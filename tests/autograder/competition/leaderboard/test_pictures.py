@@ -51,7 +51,7 @@ def test_colours_have_the_contrast_that_people_need(scheme):
     """WCAG 2.1 AA: 4.5 for text, 3 for shapes that mean something."""
     blocks = re.findall(r":root \{(.*?)\}", (STATIC / "style.css").read_text(), re.S)
     colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", blocks[0 if scheme == "light" else 1]))
-    assert len(blocks) == 2 and len(colours) == 13
+    assert len(blocks) == 2 and len(colours) == 14
     text = [(ink, ground) for ink in ("ink", "soft") for ground in ("page", "card", "chosen")]
     text += [("good", "page"), ("bad", "page"), ("bad", "card"), ("on-colour", "random"), ("on-colour", "disjoint")]
     text += [(split, "card") for split in scene.SPLITS]

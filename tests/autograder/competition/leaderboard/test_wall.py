@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from autograder.competition.leaderboard import rules
 from autograder.competition.leaderboard.web import wall
 from autograder.competition.leaderboard.web.latest import Latest
-from autograder.testing.board import BoardWithGroups, make_patchy_entry, score_patchy_map
+from autograder.testing.board import BoardWithGroups, make_patchy_entry, pass_deadline, score_patchy_map
 from autograder.testing.board_pages import read_page
 from autograder.testing.maps import make_patchy_map, to_npy
 from course.competition import scene
@@ -76,7 +76,7 @@ def test_every_number_of_a_group_is_on_the_wall_as_text(three, asking):
     for number in (f"{100 * row.overall:.1f}<", f"{100 * row.average:.1f}<", f"{row.kappa:.2f}<", f"{gap:.1f}<"):
         assert number in section
     assert f"{100 * row.low:.1f} to {100 * row.high:.1f}" in section
-    assert "4, 12" in page.text and "4 ranks, 12 s to its accuracy" in page.text
+    assert ">4 processes in 12 s<" in page.text and "Trained by 4 processes in 12 s" in page.text
     recall = page.text.split('<div class="recall">')[1].split("</div>")[0]
     assert recall.count("<tr>") == 17 and f"{100 * row.recall[11]:.0f}</td>" in recall and "not scored" in recall
 
@@ -126,14 +126,14 @@ def test_maps_show_no_private_pixel_before_the_deadline_and_all_labelled_pixels_
             hidden |= scene.load()[1] == 0
             assert np.array_equal(displayed, np.where(hidden, 0, make_patchy_map(1, wrong)))
         if part == "public":
-            board.store.settings.change({"deadline": "2026-01-01T00:00:00"})
+            pass_deadline(board.store)
             board.score()
 
 
 def test_the_map_on_the_wall_is_the_one_that_its_row_was_scored_by(tmp_path):
     board = BoardWithGroups(tmp_path, ["Alone"])
     board.store.entries.accept(1, "k", make_patchy_entry(1))
-    board.store.settings.change({"deadline": "2026-01-01T00:00:00"})
+    pass_deadline(board.store)
     board.score()
     latest, rerun, is_labelled = Latest(board.store), make_patchy_map(9, 0.02), scene.load()[1] > 0
     before = latest.read()

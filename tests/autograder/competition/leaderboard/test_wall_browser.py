@@ -16,6 +16,8 @@ from autograder.testing.board import CODE, BoardWithGroups, make_patchy_entry
 PATIENCE = browser.PATIENCE
 WIDE = """() => [...document.querySelectorAll('body :not(thead *, .scroll *)')]
     .filter(e => e.getBoundingClientRect().right > innerWidth).map(e => `${e.tagName} ${e.textContent}`).join('; ')"""
+HOST = "board.uni.example"
+PARTS = (".focus .maps", ".focus .recall", ".focus .courses")
 LONG = "Ä" * 36 + " end"
 
 
@@ -298,3 +300,38 @@ def test_the_instructor_works_by_forms(chromium, server, board):
         page.click("text=Log out")
         page.goto(f"{server.url}/instructor")
         assert page.locator("[name=token]").count() == 1 and not page.complaints
+
+
+@pytest.fixture(scope="module")
+def named_chromium(chromium):
+    """A browser that finds the board by a name, as students do."""
+    flags = [*browser.FLAGS, f"--host-resolver-rules=MAP {HOST} 127.0.0.1"]
+    started = chromium.browser_type.launch(executable_path=browser.CHROMIUM, args=flags)
+    yield started
+    started.close()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("count", [3, 12])
+def test_a_wall_of_1920_by_1080_cuts_no_name_and_uses_its_lower_part(named_chromium, tmp_path, count):
+    names = ["The Gradient Descenders of Reykjavík", "Ada & Grace", *(f"Group {n}" for n in range(3, count + 1))]
+    board = BoardWithGroups(tmp_path, names)
+    for n in range(1, count + 1):
+        board.store.entries.accept(n, "k", make_patchy_entry(1, (0.05, 0.4), {"ranks": 4, "seconds": 1000.0}))
+    board.score()
+    board.verify(*["verified"] * (count - 1))
+    context = named_chromium.new_context(viewport={"width": 1920, "height": 1080}, color_scheme="dark")
+    with served(board) as server:
+        page = context.new_page()
+        page.goto(f"http://{HOST}:{server.port}/")
+        cut = "e => e.scrollHeight > e.clientHeight + 1 || e.scrollWidth > e.clientWidth + 1 ? e.innerText : ''"
+        links = page.locator("tr.row th.group a")
+        assert [text for link in links.all() if (text := link.evaluate(cut))] == []
+        box = page.locator("svg.qr").bounding_box()
+        assert box["width"] >= 90 and box["y"] + box["height"] <= 1080, box
+        bottoms = [box["y"] + box["height"] for box in (page.locator(each).bounding_box() for each in PARTS)]
+        assert min(bottoms) > 0.97 * 1080, bottoms
+        assert page.locator("tr.row td.training").first.inner_text().split() == ["4", "processes", "in", "1000", "s"]
+        ground = page.locator(".map img").first.evaluate("e => getComputedStyle(e).backgroundColor")
+        assert ground == "rgb(38, 45, 54)", "a map's pixels without a class are dark on a dark page"
+        context.close()

@@ -10,18 +10,28 @@ import numpy as np
 import pytest
 import sqlalchemy as sql
 
+from autograder.competition import verifier
 from autograder.competition.leaderboard import rules, worker
 from autograder.competition.leaderboard.rules import RequestRefused
 from autograder.competition.leaderboard.store import Store, tables
-from autograder.testing.board import CODE, compute_scores, make_entry, pass_deadline, read_counting, read_ranks
-from autograder.testing.maps import to_npy
+from autograder.testing.board import (
+    CODE,
+    NOTEBOOK,
+    compute_scores,
+    make_entry,
+    pass_deadline,
+    read_counting,
+    read_ranks,
+)
+from autograder.testing.maps import make_noisy_map, to_npy
 from course.competition import scene, score
 
 
 def test_scores_and_ranks_are_those_of_the_scorer(store):
     maps = {}
-    for name, wrong in (("A", 0.02), ("B", 0.3), ("C", 0.021)):
-        made = make_entry(wrong)
+    for name, wrong, seed in (("A", 0.02, 0), ("B", 0.3, 1), ("C", 0.021, 3)):
+        label_map = to_npy(make_noisy_map(wrong, seed))
+        made = rules.Entry(label_map, label_map, NOTEBOOK.encode())
         store.entries.accept(store.groups.join(name, CODE)[0].id, name, made)
         maps[name] = score.read_map(made.random)
     assert read_ranks(store) == {}
@@ -73,12 +83,13 @@ def private(store):
 def test_once_private_results_are_out_the_deadline_does_not_move_to_a_later_time(store, group):
     store.entries.accept(group, "a", make_entry())
     pass_deadline(store)
-    store.settings.change({"deadline": (rules.now() + timedelta(days=1)).isoformat()})  # no private result is out yet
+    tomorrow = {"deadline": (rules.now() + timedelta(days=1)).isoformat()}
+    store.settings.change(tomorrow, is_confirmed=True)  # no private result is out yet
     pass_deadline(store)
     compute_scores(store)
     for _ in range(2):
         with pytest.raises(RequestRefused, match="private results are out"):
-            store.settings.change({"deadline": (rules.now() + timedelta(days=1)).isoformat()})
+            store.settings.change(tomorrow, is_confirmed=True)
         store.work.rescore()  # the results are deleted, but people have seen them
 
 
@@ -176,6 +187,6 @@ def test_a_worker_that_is_killed_leaves_its_work_to_another(url, store):
 
 
 def test_verdicts_become_plain_values():
-    assert json.dumps(worker.as_plain({"a": (np.float64(1.5), np.bool_(True)), "b": [np.int64(3)]})) == (
+    assert json.dumps(verifier.as_plain({"a": (np.float64(1.5), np.bool_(True)), "b": [np.int64(3)]})) == (
         '{"a": [1.5, true], "b": [3]}'
     )

@@ -1,14 +1,16 @@
 """Counters that grade: messages are counted here, and agree with what an honest kernel counts."""
 
+import re
+
 import pytest
 
-from autograder.examination import relay
 from autograder.examination.checks import run_check
 from autograder.examination.kernel import Kernel
 from course.comm import simulated
 
 GIVEN = '''
 import numpy as np
+from course.comm import PROC_NULL, Status
 from course.spmd import spmd
 
 
@@ -59,10 +61,54 @@ def careful(comm, x):
     return comm.sendrecv(x, 1 - comm.rank, recvbuf=np.zeros_like(x), source=1 - comm.rank)
 
 
+def served(comm, x, updates=5):
+    """Rank 0 answers whoever asks; what each rank does depends on what its calls return."""
+    status, got, log = Status(), np.empty(len(x) + 1), []
+    if comm.rank > 0:
+        for number in range(updates):
+            comm.compute(1e-5 * (1 + 7 * comm.rank % 3))
+            comm.send(x[: comm.rank], 0, tag=number)
+            comm.recv(got, 0)
+            log.append(float(got[0]))
+        comm.send(x[:0], PROC_NULL)
+        return log
+    answers = []
+    for _ in range((comm.size - 1) * updates):
+        if comm.probe(status=status) and status.tag % 2:
+            comm.recv(np.empty(status.count), status.source, status.tag)
+        else:
+            comm.recv(got, status=status)
+        answers.append(comm.isend(np.full(1, 10.0 * status.source + status.count), status.source))
+        log.append([status.source, status.tag, status.count, comm.iprobe()])
+    first = comm.waitany(answers)
+    comm.waitall(answers)
+    return [first, log]
+
+
+def polled(comm, x):
+    if comm.rank > 0:
+        comm.compute(1e-4 * comm.rank)
+        return comm.isend(x, 0).wait()
+    requests, looks, order = [comm.irecv(x.copy()) for _ in range(comm.size - 1)], 0, []
+    while len(order) < len(requests):
+        looks += 1
+        order += [number for number, request in enumerate(requests) if number not in order and request.test()]
+        comm.compute(3e-5)
+    try:
+        comm.Send(x, 1)
+    except AttributeError as error:
+        return [looks, order, str(error)]
+
+
 def with_function(comm, x, double):
     got = np.empty_like(x)
     comm.sendrecv(double(x), (comm.rank + 1) % comm.size, recvbuf=got, source=(comm.rank - 1) % comm.size)
     return got
+
+
+def in_the_kernel(function, xs, **options):
+    """The run of the kernel's own `spmd`."""
+    return spmd(function, xs, **options)
 
 
 def changing(comm, x, seen=[]):
@@ -74,14 +120,13 @@ def changing(comm, x, seen=[]):
 '''
 SAME = """
 import numpy as np
-from course import spmd as module
-from course.comm import Simulated
+from course.comm import Delay, Simulated, Slow
 from course.spmd import spmd
 
 xs = [np.arange({count}.0) + rank for rank in range({ranks})]
-theirs = module.spmd({function}, xs, carrier={carrier}{more})
+theirs = in_the_kernel({function}, xs, carrier={carrier}{more})
 run = spmd({function}, xs, carrier={carrier}{more})
-assert type(run).__name__ == "CountedRun" and type(theirs).__name__ == "Run"
+assert np.array_equal(np.array(run, dtype=object), np.array(theirs, dtype=object))
 for name, value in theirs.trace.to_plain().items():
     mine = run.trace.to_plain()[name]
     value, mine = (each if isinstance(each, dict) else {{"": each}} for each in (value, mine))
@@ -109,6 +154,9 @@ def kernel():
         ("overlapped", 5, 8, "Simulated(alpha=1e-6, beta=1e9, gamma=1e-9)", ""),
         ("overlapped", 3, 0, '"simulated"', ", rounds=2"),
         ("tensors", 2, 3, '"simulated"', ""),
+        ("served", 4, 4, '"simulated"', ""),
+        ("served", 4, 4, "Simulated(alpha=0.0)", ", faults=[Slow(1, 1e-5), Delay(2, 0, 1e-4)]"),
+        ("polled", 4, 4, '"simulated"', ""),
         ("careful", 2, 3, '"simulated"', ""),
         ("with_function", 4, 3, '"simulated"', ", double=lambda x: 2 * x"),
     ],
@@ -142,54 +190,73 @@ def test_a_message_that_was_never_sent_is_not_counted(forgery):
         assert run_check(IDLE, kernel, 30) is None
 
 
-def test_ranks_that_do_not_finish_a_second_time_are_reported_and_the_kernel_goes_on(kernel):
+def test_a_function_runs_once_for_its_results_and_its_counters_and_after_a_failed_run_the_kernel_goes_on(kernel):
     check = IDLE.replace("idle", "changing")
-    hint = run_check(check, kernel, 30)
-    assert hint.startswith("Ranks 0 and 1 all wait to receive from one another") and "a second run of" in hint
+    assert run_check(check, kernel, 30) is None
+    assert run_check(check, kernel, 30).startswith("Ranks 0 and 1 all wait to receive from one another")
     assert (
         run_check(IDLE.replace("idle", "careful").replace("[0, 0]", "[24, 24]").replace("== 0", "== 2"), kernel, 30)
         is None
     )
 
 
-REPLIES = {
+ANSWERS = {
     "nothing": "None",
-    "no list": "3",
-    "too few": "[]",
-    "no calls": "[None for _ in replies]",
-    "unknown calls": "[['__class__', 1] for _ in replies]",
-    "private calls": "[['_finish'] for _ in replies]",
-    "other requests": "[['wait', 7] for _ in replies]",
+    "no pair": "3",
+    "too few ranks": "(False, [])",
+    "no notes": "(False, [None] * 2)",
+    "no JSON": "(False, [['[', 'returned', 1, None]] * 2)",
+    "JSON that is too deep": "(False, [['[' * 10**5, 'returned', 1, None]] * 2)",
+    "no calls": "(False, [['[1, 2]', 'returned', 1, None]] * 2)",
+    "unknown calls": "(False, [[json.dumps([['__class__', 1]]), 'returned', 1, None]] * 2)",
+    "private calls": "(False, [[json.dumps([['_finish']]), 'returned', 1, None]] * 2)",
+    "no list of requests": "(False, [[json.dumps([['waitall', 3]]), 'returned', 1, None]] * 2)",
+    "other requests": "(False, [[json.dumps([['wait', 7]]), 'returned', 1, None]] * 2)",
+    "odd arrays": "(False, [[json.dumps([['send', ['O', 1], 1, 0]]), 'returned', 1, None]] * 2)",
+    "huge arrays": "(False, [[json.dumps([['send', ['<f8', 10**15], 1, 0]]), 'returned', 1, None]] * 2)",
+    "no error": "(False, [['[]', 'raised', None, None]] * 2)",
+    "no ending": "(False, [['[]', None, None, None]] * 2)",
 }
 LIAR = """
+import json
 import sys
 
-def liar(function, args, kwargs, exchange):
-    replies = exchange([])
-    while replies:
-        replies = exchange({calls})
-
-sys.modules["autograder.examination.agent"].OPERATIONS["ranks"] = {there}
+sys.modules["autograder.examination.agent"].OPERATIONS["ranks"] = lambda *_: {answer}
 
 def idle(comm, x):
     return x
 """
 
 
-@pytest.mark.parametrize("calls", REPLIES.values(), ids=REPLIES)
-def test_ranks_that_make_calls_that_no_rank_makes_fail_the_check(calls):
+@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
+def test_notes_that_no_run_leaves_fail_the_check(answer):
     with Kernel() as kernel:
-        kernel.run(LIAR.format(calls=calls, there="liar"), 60)
+        kernel.run(LIAR.format(answer=answer), 60)
         assert run_check(IDLE, kernel, 20) is not None
 
 
-def test_ranks_that_never_ran_fail_the_check():
+@pytest.mark.long
+def test_notes_of_calls_without_end_are_read_for_as_long_as_the_run_may_take():
     with Kernel() as kernel:
-        kernel.run(LIAR.format(calls="[]", there="lambda *_: None"), 60)
-        assert "gave no answer" in run_check(IDLE, kernel, 20)
+        calls = "'[' + '[\"barrier\"],' * 10**6 + '[\"barrier\"]]'"
+        kernel.run(LIAR.format(answer=f"(False, [[{calls}, 'returned', 1, None]] * 2)"), 60)
+        check = IDLE.replace(", carrier", ", timeout=1, carrier")
+        assert "still exchanging messages after 1 seconds" in run_check(check, kernel, 60)
 
 
-def test_a_run_of_many_steps_takes_one_message_per_step(kernel, monkeypatch):
+def test_what_the_course_in_the_kernel_has_become_is_without_effect_on_a_run(kernel):
+    """The agent has copies of the course's modules, made before any student code ran."""
+    replaced = """
+import course.comm.simulated, course.spmd
+course.comm.simulated.Simulation = course.spmd.Simulation = course.comm.communicator.Communicator.send = None
+"""
+    with Kernel() as other:
+        other.run(GIVEN + replaced, 60)
+        check = IDLE.replace("idle", "overlapped").split("assert")[0]
+        assert run_check(check + "assert run.trace.messages_sent.tolist() == [6, 6]", other, 60) is None
+
+
+def test_a_run_of_many_steps_is_one_question(kernel, monkeypatch):
     ring = """
 def ring(comm, x):
     got = np.empty_like(x)
@@ -198,11 +265,37 @@ def ring(comm, x):
     return got
 """
     kernel.run(ring, 30)
-    steps, exchange = [], relay.Relay.exchange
-    monkeypatch.setattr(relay.Relay, "exchange", lambda self: steps.append(len(self.replies)) or exchange(self))
+    questions, query = [], Kernel.query
+    monkeypatch.setattr(Kernel, "query", lambda *given: questions.append(given[1]) or query(*given))
     check = IDLE.replace("idle", "ring").replace("* 2,", "* 32,").split("assert")[0]
     assert run_check(check + "assert run.trace.messages_sent.tolist() == [31] * 32", kernel, 60) is None
-    assert steps == [32] * 32
+    assert len(questions) == 2, "the function's name, and its run"
+
+
+ENDLESS = """
+def computes(comm, x):
+    while comm.rank == 1:
+        pass
+    return comm.recv(x, source=1)
+
+def exchanges(comm, x):
+    while True:
+        comm.sendrecv(x, 1 - comm.rank, recvbuf=x.copy(), source=1 - comm.rank)
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        ("computes", r"Rank 1 was still computing after 2 seconds, the time limit\."),
+        # The limit may end either of the two that this function does in turn.
+        ("exchanges", r"(The ranks were still exchanging messages|Rank \d was still computing) after 2 seconds, the t"),
+    ],
+)
+def test_a_run_without_end_ends_and_says_what_its_ranks_did(kernel, function, words):
+    kernel.run(ENDLESS, 30)
+    check = IDLE.replace("idle", function).replace(", carrier", ", timeout=2, carrier")
+    assert re.match(words, run_check(check, kernel, 60))
 
 
 def test_a_run_that_counts_sets_no_alarm_of_its_own(kernel, monkeypatch):

@@ -1,0 +1,40 @@
+"""Peers: their own tests, run once against what they come with and once against the course's part in its place.
+
+ipyparallel ships its tests. Those that talk to engines run against ipyparallel's controller and engines and against the
+course's (`autograder/testing/engines_for_ipyparallel.py`), each test file in processes of its own. A test that fails
+runs a second time, because ipyparallel's tests have time limits and a busy machine exceeds them. `only_ours` counts the
+tests that fail on the course's engines only, and `names` names them; tests/peers/README.md gives the reasons.
+"""
+
+import ipyparallel
+
+from autograder.bench import sample_course
+from autograder.testing.peer_tests import ENGINE_FACING, OUR_ENGINES, run_tests
+
+
+def rows():
+    """One row per file of ipyparallel's engine-facing tests, then those of nbgrader's sample course."""
+    for file in ENGINE_FACING:
+        yield compare_engines(file)
+    yield from sample_course.rows()
+
+
+def summary(rows):
+    """Whether nothing fails with the course's part that does not fail with the peer's."""
+    only_ours = sum(row["only_ours"] for row in rows)
+    return {"run": sum(row["run"] for row in rows), "only_ours": only_ours, "met": only_ours == 0}
+
+
+def compare_engines(file):
+    """One row: the tests of one file of ipyparallel, against its engines and against the course's."""
+    module = f"ipyparallel.tests.test_{file}"
+    _, stock = run_tests(module)
+    run, ours = run_tests(module, "-p", OUR_ENGINES)
+    return {
+        "suite": f"ipyparallel {ipyparallel.__version__} test_{file}",
+        "run": run,
+        "failed_stock": len(stock),
+        "failed_ours": len(ours),
+        "only_ours": len(ours - stock),
+        "names": " ".join(sorted(ours - stock)),
+    }

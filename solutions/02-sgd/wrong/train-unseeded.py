@@ -1,0 +1,10 @@
+# task: train
+# loses: train-shuffle-check
+# hint: two runs with the same seed
+def train(gradient, batches, X, y, theta0, gamma, B, epochs, seed):
+
+    path = [theta0]
+    for _ in range(epochs):
+        for piece in batches(np.random.default_rng().permutation(len(y)), B):
+            path.append(path[-1] - gamma(len(path) - 1) * gradient(path[-1], X[piece], y[piece]))
+    return np.array(path)

@@ -1,0 +1,16 @@
+# task: train
+# loses: train-check
+# hint: changes the array itself
+def train(weights, X, y, gradient, gamma, B, epochs, seed):
+    rng = np.random.default_rng(seed)
+    weights = [w.copy() for w in weights]
+    history = [weights]
+    for _ in range(epochs):
+        order = rng.permutation(len(y))
+        for first in range(0, len(y), B):
+            piece = order[first : first + B]
+            steps = gradient(weights, X[piece], y[piece])
+            for w, step in zip(weights, steps, strict=True):
+                w -= gamma * step
+        history.append(weights)
+    return history

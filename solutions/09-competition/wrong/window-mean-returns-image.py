@@ -1,0 +1,12 @@
+# task: window-mean
+# loses: window-mean-check
+# hint: returns `image` itself
+def window_mean(image, r):
+    if r == 0:
+        return image
+    means = np.empty(image.shape)
+    for row in range(image.shape[0]):
+        for column in range(image.shape[1]):
+            window = image[max(row - r, 0) : row + r + 1, max(column - r, 0) : column + r + 1]
+            means[row, column] = window.mean(axis=(0, 1))
+    return means
