@@ -12,14 +12,14 @@ HOROVOD = yes
 WANTED := $(CURDIR) $(shell cat requirements.txt pyproject.toml | cksum)
 READY := $(shell test "$$(cat .venv/made 2>/dev/null)" = "$(WANTED)" && $(ENV_PYTHON) -c "" 2>/dev/null && echo yes)
 
-.PHONY: lab test test-long test-rest bench environment horovod made pins
+.PHONY: lab test test-long test-rest test-again bench environment horovod made pins
 
 lab: environment
 	@$(ENV_PYTHON) -m course.command lab $(if $(filter yes,$(HOROVOD)),--horovod)
 
-# The tests run in three processes, on two cores too: most tests wait for other processes half of their time. Horovod is
+# The tests run in four processes, on two cores too: most tests wait for other processes half of their time. Horovod is
 # built meanwhile; the tests that need it come last and wait for it.
-PYTEST = $(ENV_PYTHON) -m pytest -n 3 --dist loadgroup --no-loadscope-reorder
+PYTEST = $(ENV_PYTHON) -m pytest -n 4 --dist loadgroup --no-loadscope-reorder
 
 # Everything but the tests that are marked `long`: slow by nature.
 test: instructors-clone environment
@@ -38,6 +38,10 @@ test-rest: instructors-clone environment
 	$(PYTEST) -m long --ignore=tests/attacks || status=$$?; \
 	$(ENV_PYTHON) -m pytest -m long tests/attacks || status=$$?; \
 	exit $$status
+
+# The tests that failed in the runs before, one after the other.
+test-again: instructors-clone environment
+	@$(ENV_PYTHON) -m pytest -n 1 --dist loadgroup --last-failed --last-failed-no-failures none
 
 bench: instructors-clone environment
 	@$(ENV_PYTHON) -m course.command bench

@@ -204,12 +204,18 @@ def _abbreviate(value):
 
 
 def _show(trace):
-    """Draw what happened up to the failure, if there is a notebook to show it."""
+    """Draw what happened up to the failure below the cell's other output, if a message was sent and somebody looks."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    if shell is not None and len(trace.calls):
+    if shell is not None and len(trace.calls) and trace.messages_sent.any():
         from IPython.core.displaypub import CapturingDisplayPublisher
         from IPython.display import display
 
         if isinstance(shell.display_pub, CapturingDisplayPublisher):
             return
-        display(trace.timeline())
+        timeline = trace.timeline()
+
+        def show_once(result):
+            shell.events.unregister("post_run_cell", show_once)
+            display(timeline)
+
+        shell.events.register("post_run_cell", show_once)

@@ -25,6 +25,9 @@ NEED_HOROVOD = (
     "test_frameworks.py",
     "test_road.py",
 )
+# Among those, the groups that take longest come first, so that no process works on one of them alone at the end.
+ANSWERS = "tests/test_labs.py::test_an_answer_loses_exactly_the_checks_it_names_and_gets_its_hint"
+LONGEST = (f"{ANSWERS}[06", f"{ANSWERS}[03", "tests/test_road.py", f"{ANSWERS}[09", f"{ANSWERS}[08")
 
 
 def pytest_configure():
@@ -38,7 +41,7 @@ def pytest_collection_modifyitems(config, items):
     A group is what a mark `xdist_group` names, otherwise the file: so engines and servers of a file are made once.
     pytest-xdist 3.8 appends the group to `_nodeid`, which pytest 9.2 no longer reads; so this does it in its place.
     """
-    items.sort(key=lambda item: item.path.name in NEED_HOROVOD)
+    items.sort(key=lambda item: (item.path.name in NEED_HOROVOD, not item.nodeid.startswith(LONGEST)))
     if not getattr(config.option, "loadgroup", False):
         return
     for item in items:

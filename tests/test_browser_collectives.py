@@ -69,10 +69,10 @@ def find_cell(notebook, name):
     return notebook.page.locator(".jp-NotebookPanel .jp-CodeCell").nth(list(CELLS).index(name))
 
 
-def test_a_deadlock_on_engines_shows_its_cause_its_ring_and_its_picture(notebook, shots):
+def test_a_deadlock_on_engines_shows_its_cause_and_its_ring(notebook, shots):
     notebook.run(find_cell(notebook, "given"))
     notebook.run(find_cell(notebook, "shift"))
-    for name, first in (("plain", CAUSE), ("shift-check", f"✗ shift-check: {CAUSE}")):
+    for name, first in (("plain", CAUSE), ("shift-check", f"✗ shift failed: {CAUSE}")):
         here = find_cell(notebook, name)
         notebook.run(here)
         report = here.locator(".jp-OutputArea-output").last.inner_text().strip()
@@ -81,8 +81,7 @@ def test_a_deadlock_on_engines_shows_its_cause_its_ring_and_its_picture(notebook
         assert "rank 0 waits for rank 1 to receive 1000 × float64" in lines[1] and "of `shift`" in lines[1], report
         assert any(line.strip() == "ring of waits: 0 → 1 → 2 → 3 → 0" for line in lines), report
         assert "Traceback" not in report
-        picture = here.locator("figure img")
-        assert "waits: send to 1" in picture.get_attribute("alt")
+        assert here.locator("figure").count() == 0  # no message was sent, so there is nothing to see
         here.scroll_into_view_if_needed()
         notebook.page.screenshot(path=shots / f"hang-{name}.png")
 
@@ -90,7 +89,7 @@ def test_a_deadlock_on_engines_shows_its_cause_its_ring_and_its_picture(notebook
 def test_the_repaired_function_passes_and_its_timeline_is_drawn(notebook, shots):
     notebook.write(find_cell(notebook, "shift"), REPAIRED)
     notebook.run(find_cell(notebook, "shift"))
-    assert "✓ shift-check passed." in notebook.run(find_cell(notebook, "shift-check"))
+    assert "✓ shift passed" in notebook.run(find_cell(notebook, "shift-check"))
     here = find_cell(notebook, "timeline")
     notebook.run(here)
     picture = here.locator("figure img")
@@ -112,4 +111,4 @@ def test_the_interrupt_button_stops_a_run_on_engines_and_the_next_cell_works(not
     assert "Traceback" not in output
     here.scroll_into_view_if_needed()
     notebook.page.screenshot(path=shots / "interrupted.png")
-    assert "✓ shift-check passed." in notebook.run(find_cell(notebook, "shift-check"))
+    assert "✓ shift passed" in notebook.run(find_cell(notebook, "shift-check"))

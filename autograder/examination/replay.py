@@ -23,6 +23,7 @@ from autograder.examination.standins import StandIn
 from autograder.examination.student_errors import StudentError, find_place, is_written, make_student_error
 from course.comm import hang
 from course.comm.faults import check_faults
+from course.comm.objects import MOST_BYTES
 from course.comm.simulated import Simulated, Simulation
 from course.comm.trace import Trace
 from course.spmd import Run, RunFailed, choose_timeout, count_ranks, describe_call
@@ -119,13 +120,13 @@ class Replay(Simulation):
 
     def represent(self, comm):
         """Make the calls of one rank, and end as it ended."""
-        notes, requests = self.notes[comm.rank], []
+        notes, comms, requests = self.notes[comm.rank], [comm], []
         for what, *operands in notes.calls:
             if self.kernel.now() > self.end:
                 self.stop = "time"
                 self.hub.switch()
             try:
-                carry_out(comm, what, operands, requests)
+                carry_out(comms, what, operands, requests)
             except ERRORS as error:  # which student code can catch
                 self.last_errors[comm.rank] = str(error)
         if notes.ending == "returned":
@@ -156,8 +157,12 @@ class Replay(Simulation):
                     state.error = (error.known_kind, re.sub(r"\d+", "…", text))
 
 
-def carry_out(comm, what, operands, requests):
-    """Make one call of a communicator. requests: those that the rank has begun."""
+def carry_out(comms, what, operands, requests):
+    """Make one call of a communicator. comms: those that the rank has. requests: those that it has begun."""
+    comm = comms[0]
+    if what == "on":
+        number, what, *operands = operands
+        comm = comms[number]
     if what in ("send", "recv"):
         array, *rest = operands
         getattr(comm, what)(make_array(array), *rest)
@@ -173,10 +178,25 @@ def carry_out(comm, what, operands, requests):
         if not isinstance(operands[0], list):
             raise values.NotPlain(NO_ANSWER)
         getattr(comm, what)([None if number is None else requests[number] for number in operands[0]])
-    elif what in ("probe", "iprobe", "barrier", "compute"):
+    elif what in ("split", "dup"):
+        color, *rest = operands or [None]
+        comms.append(comm.dup() if what == "dup" else comm.split(None if color == "none" else color, *rest))
+    elif what == "send_object":
+        nbytes, *rest = operands
+        comm.send_object(make_object(nbytes), *rest)
+    elif what in ("probe", "iprobe", "barrier", "compute", "recv_object"):
         getattr(comm, what)(*operands)
     else:
         raise values.NotPlain("a rank made a call that a communicator does not have")
+
+
+def make_object(nbytes):
+    """Return an object that takes this number of bytes as a message; for None one that cannot be sent."""
+    if nbytes is None:
+        return object()
+    if nbytes > MOST_BYTES:
+        raise values.NotPlain(values.TOO_LARGE)
+    return 0 if nbytes == 1 else "-" * (nbytes - 2)
 
 
 def make_array(form):

@@ -13,6 +13,7 @@ import numpy as np
 
 BYTE = np.dtype(np.uint8)
 ON_GPU = " on a GPU"  # added to a dtype by carriers that move tensors from device to device
+OBJECT = "object"  # the dtype of the bytes of a message that `send_object` sends
 TORCH_ONLY = {"torch.bfloat16": "bfloat16"}  # types that NumPy has no name for; they travel as integers of their size
 
 
@@ -45,7 +46,7 @@ class Buffer:
         target[...] = self.staged
 
     def __str__(self):
-        return f"{self.count} × {name_dtype(self.dtype)}"
+        return "an object" if self.dtype == OBJECT else f"{self.count} × {name_dtype(self.dtype)}"
 
 
 class OnDevice:

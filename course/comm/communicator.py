@@ -4,35 +4,40 @@ A message is one NumPy array or torch tensor. A receive matches it by source, de
 sending. `send` returns when the matching receive has taken the message, so a cycle of sends hangs on every carrier
 alike. Names and arguments are those of mpi4py's upper-case methods. This module checks arguments, counts, notes times
 and applies faults; a carrier (its contract is in `carrier.py`) moves the bytes.
+
+`split` and `dup` make further communicators of the same ranks (`group.py`). They share the run's carrier, faults,
+counts and records, so reports and traces always name ranks by their number in the whole run.
 """
 
-from operator import index
+import copy
 
-from course.comm import buffers
+import numpy as np
+
+from course.comm import buffers, objects
+from course.comm.arguments import LEAST, check_ends, check_number
 from course.comm.faults import Delay, Drop, FaultsOf, Reorder
+from course.comm.group import ALL, Group, gather_rows, swap
 from course.comm.mpi4py_names import explain
 from course.comm.recorder import Recorder
 from course.comm.requests import Request, fill_status, has_come, list_waiting
 from course.comm.transfer import ANY_SOURCE, ANY_TAG, BARRIER, PROC_NULL, Transfer, name_rank, name_tag
 
-NAMES = {ANY_SOURCE: "ANY_SOURCE", ANY_TAG: "ANY_TAG", PROC_NULL: "PROC_NULL"}
-
 
 class Communicator:
-    """Rank `rank` of `size` ranks; `course.spmd` makes one for each rank and run."""
+    """Rank `rank` of `size` ranks; `course.spmd` makes one for each rank and run, and `split` and `dup` make others."""
 
     def __init__(self, carrier, faults=(), full_trace=True):
         self.rank, self.size = carrier.rank, carrier.size
         self._carrier = carrier
         self._faults = FaultsOf(faults, self.rank) if faults else None
         self._recorder = Recorder(carrier.rank, carrier.size, full_trace)
-        self._step = 0  # messages in the longest chain that ends here
-        self._calls = 0
         self._open = set()  # requests that were not waited for
         self._held = {}  # dest -> a transfer that lets the next one overtake it
+        self._group = ALL
+        self._numbers = [0]  # of the communicators of this rank; the last is the largest
 
     def __repr__(self):
-        return f"<rank {self.rank} of {self.size}>"
+        return f"<rank {self.rank} of {self.size}{self._group}>"
 
     def __getattr__(self, name):
         raise AttributeError(explain("comm", name))
@@ -56,7 +61,7 @@ class Communicator:
         self._begin()
         transfer = self._post(False, buf, source, tag)
         self._wait("recv", [transfer])
-        fill_status(status, transfer)
+        fill_status(status, transfer, self._group)
         return buf
 
     def sendrecv(self, sendbuf, dest, sendtag=0, recvbuf=None, source=ANY_SOURCE, recvtag=ANY_TAG, status=None):
@@ -67,8 +72,28 @@ class Communicator:
         outgoing = self._post(True, sendbuf, dest, sendtag)
         incoming = self._post(False, recvbuf, source, recvtag)
         self._wait("sendrecv", [outgoing, incoming])
-        fill_status(status, incoming)
+        fill_status(status, incoming, self._group)
         return recvbuf
+
+    def send_object(self, value, dest, tag=0):
+        """Send a small Python object to rank `dest`, which receives it with `recv_object`.
+
+        value: None, a bool, int, float or str, or a list, tuple or dict (with str keys) of such values, which together
+        take at most 64 KiB as JSON. Raises TypeError or ValueError if it is another.
+        """
+        self._begin()
+        self._wait("send", [self._post(True, objects.wrap_object(value), dest, tag)])
+
+    def recv_object(self, source=ANY_SOURCE, tag=ANY_TAG, status=None):
+        """Return the next object that rank `source` sends with `send_object`; tuples have become lists.
+
+        source, tag, status: as in `recv`. Returns None from PROC_NULL. Raises MessageMismatch if an array comes.
+        """
+        self._begin()
+        transfer = self._post(False, objects.wrap_room(), source, tag)
+        self._wait("recv", [transfer])
+        fill_status(status, transfer, self._group)
+        return None if transfer.peer == PROC_NULL else objects.read_object(transfer.buffer, transfer.count)
 
     def isend(self, buf, dest, tag=0):
         """Begin to send; returns a Request. Do not change `buf` before `wait` has returned."""
@@ -83,11 +108,11 @@ class Communicator:
     def probe(self, source=ANY_SOURCE, tag=ANY_TAG, status=None):
         """Return True when there is a message that `recv` would take; it stays there. status: a Status to fill."""
         self._begin()
-        probe, carrier = self._post(False, None, source, tag, probes=True), self._carrier
+        probe, carrier = self._post(False, buffers.NOTHING, source, tag, probes=True), self._carrier
         carrier.wait([probe])
         if probe.peer != PROC_NULL:
             self._recorder.add_call("probe", probe.peer, 0, probe.posted, probe.began, carrier.now())
-        fill_status(status, probe)
+        fill_status(status, probe, self._group)
         return True
 
     def iprobe(self, source=ANY_SOURCE, tag=ANY_TAG, status=None):
@@ -96,13 +121,13 @@ class Communicator:
         Raises RuntimeError on simulated ranks if a program looks again and again and lets no time pass.
         """
         self._begin()
-        probe = self._post(False, None, source, tag, probes=True)
+        probe = self._post(False, buffers.NOTHING, source, tag, probes=True)
         if probe.done is None:
             self._carrier.test([probe])
         if probe.done is None:
             self._carrier.cancel(probe)
             return False
-        fill_status(status, probe)
+        fill_status(status, probe, self._group)
         return True
 
     def waitall(self, requests):
@@ -142,13 +167,35 @@ class Communicator:
         start = self._carrier.now()
         distance = 1
         while distance < self.size:
-            dest, source = (self.rank + distance) % self.size, (self.rank - distance) % self.size
-            both = [self._make_barrier_transfer(True, dest), self._make_barrier_transfer(False, source)]
-            for transfer in both:
-                self._carrier.start(transfer)
-            self._carrier.wait(both)
+            swap(self, BARRIER, distance, buffers.NOTHING, buffers.NOTHING)
             distance *= 2
         self._recorder.add_call("barrier", -1, 0, start, self._carrier.now(), self._carrier.now())
+
+    def split(self, color, key=0):
+        """Return a communicator of the ranks that give the same `color`, or None for color None.
+
+        Every rank of this communicator must call it. The new ranks follow `key`, those with equal keys their rank here.
+        color: a whole number of at least 0. Raises TypeError or ValueError if color or key is none.
+        """
+        color = -1 if color is None else check_number("color", color, 0)
+        key = check_number("key", key, LEAST)
+        self._begin()
+        start = self._carrier.now()
+        rows = gather_rows(self, (color, key, self._numbers[-1]))
+        self._recorder.add_call("split", -1, 0, start, self._carrier.now(), self._carrier.now())
+        self._numbers.append(int(rows[:, 2].max()) + 1)  # larger than that of any communicator that a rank here has
+        if color < 0:
+            return None
+        members = np.flatnonzero(rows[:, 0] == color)
+        members = members[np.argsort(rows[members, 1], kind="stable")].tolist()
+        other = copy.copy(self)
+        other._group = Group(self._numbers[-1], [self._group.find_global(rank, 0)[0] for rank in members])
+        other.rank, other.size = members.index(self.rank), len(members)
+        return other
+
+    def dup(self):
+        """Return a communicator of the same ranks whose messages meet none of this one. Every rank must call it."""
+        return self.split(0, self.rank)
 
     def compute(self, seconds=0.0, added=0):
         """Declare what computing costs on simulated ranks, where it costs nothing by itself.
@@ -169,17 +216,20 @@ class Communicator:
         faults = self._faults
         if faults is None:
             return
-        if faults.dies_at == self._calls:
+        if faults.dies_at == faults.calls:
             self._carrier.die()
-        self._calls += 1
+        faults.calls += 1
         if faults.slow:
             self._carrier.sleep(faults.slow)
 
     def _post(self, sends, given, peer, tag, probes=False):
-        """Start one transfer. given: the array; a probe has none."""
-        peer, tag = self._check(sends, peer, tag)
-        buffer = buffers.NOTHING if probes else buffers.wrap_outgoing(given) if sends else buffers.wrap_incoming(given)
-        transfer = Transfer(sends, peer, tag, buffer, self._step, self._carrier.now(), probes)
+        """Start one transfer. given: the array, or its Buffer."""
+        peer, tag = self._group.find_global(*check_ends(sends, peer, tag, self.size))
+        if isinstance(given, buffers.Buffer):
+            buffer = given
+        else:
+            buffer = buffers.wrap_outgoing(given) if sends else buffers.wrap_incoming(given)
+        transfer = Transfer(sends, peer, tag, buffer, self._recorder.step, self._carrier.now(), probes)
         if peer == PROC_NULL:  # done at once, with nothing (MPI standard 4.1, section 3.10)
             transfer.began = transfer.done = transfer.posted
             transfer.find(PROC_NULL, ANY_TAG, 0)
@@ -188,21 +238,6 @@ class Communicator:
             return self._post_with_faults(transfer)
         self._carrier.start(transfer)
         return transfer
-
-    def _check(self, sends, peer, tag):
-        """Peer and tag as int; raises TypeError or ValueError if they are none that a message can have."""
-        name = "dest" if sends else "source"
-        try:
-            peer, tag = index(peer), index(tag)
-        except TypeError:
-            wrong, given = ("tag", tag) if hasattr(peer, "__index__") else (name, peer)
-            raise TypeError(f"{wrong} must be a whole number, not {given!r}.") from None
-        if not 0 <= peer < self.size and peer != PROC_NULL and (sends or peer != ANY_SOURCE):
-            given = NAMES.get(peer, peer)
-            raise ValueError(f"{name}={given}: there is no such rank. Ranks go from 0 to {self.size - 1}.")
-        if not 0 <= tag < 2**31 and (sends or tag != ANY_TAG):
-            raise ValueError(f"tag={NAMES.get(tag, tag)}: there is no such tag. Tags go from 0 to {2**31 - 1}.")
-        return peer, tag
 
     def _post_with_faults(self, transfer):
         """Start a send as the faults demand."""
@@ -224,9 +259,6 @@ class Communicator:
         request = Request(self, transfer)
         self._open.add(request)
         return request
-
-    def _make_barrier_transfer(self, sends, peer):
-        return Transfer(sends, peer, BARRIER, buffers.NOTHING, self._step, self._carrier.now())
 
     def _wait(self, op, transfers):
         """Wait for transfers; then count them and record the call."""
@@ -253,8 +285,6 @@ class Communicator:
         """Count transfers that are done, and record the call that waited for them."""
         transfers = [transfer for transfer in transfers if transfer.peer != PROC_NULL]
         for transfer in transfers:
-            if transfer.result > self._step:
-                self._step = transfer.result
             self._recorder.count_message(transfer)
         if transfers:
             self._recorder.add_wait(op, transfers, start)

@@ -81,6 +81,7 @@ class FaultsOf:
             if isinstance(fault, Delay | Drop | Reorder) and fault.source == rank
         }
         self.messages = Counter()  # dest -> number of messages so far
+        self.calls = 0  # of the communicator so far
 
     def take_next(self, dest):
         """The fault that strikes the next message to `dest`, or None. Counts that message."""

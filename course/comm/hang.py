@@ -6,7 +6,7 @@
 
 from dataclasses import dataclass
 
-from course.comm.transfer import ANY_SOURCE, ANY_TAG, BARRIER, name_rank
+from course.comm.transfer import ANY_SOURCE, get_communicator, is_taken, name_rank, name_tag
 
 MOST_LINES = 16  # of a report's text
 
@@ -94,7 +94,7 @@ def _find_cause(states, ring, limit):
 def _cause_of_waits(states, ring):
     """The cause where every rank waits or has returned."""
     by_rank = {state.rank: state for state in states}
-    for explanation in (_lost_message, _different_tags, _message_to_itself, _missed_barrier, _peer_has_returned):
+    for explanation in (_lost_message, _different_tags, _message_to_itself, _missed_call, _peer_has_returned):
         for state in _with(states, "waits"):
             for pending in state.pending:
                 if cause := explanation(state, pending, by_rank):
@@ -127,21 +127,29 @@ def _cause_in_library(alone, computing, returned):
 
 def _lost_message(state, pending, by_rank):
     if pending.dropped:
-        return f"The message from rank {state.rank} to rank {pending.peer} (tag {pending.tag}) was lost on the way."
+        return (
+            f"The message from rank {state.rank} to rank {pending.peer} ({name_tag(pending.tag)}) was lost on the way."
+        )
     return ""
 
 
 def _different_tags(state, pending, by_rank):
-    if pending.sends or pending.tag in (BARRIER, ANY_TAG):
+    if pending.sends or pending.find_call():
         return ""
     for peer in by_rank.values() if pending.peer == ANY_SOURCE else [by_rank[pending.peer]]:
         for other in [*peer.pending, *peer.begun]:
-            if other.sends and other.peer == state.rank and other.tag not in (pending.tag, BARRIER):
+            if not other.sends or other.peer != state.rank or other.find_call():
+                continue
+            if is_taken(pending.peer, pending.tag, peer.rank, other.tag):
+                continue
+            received = f"rank {state.rank} receives from {name_rank(pending.peer)} with {name_tag(pending.tag)}"
+            sent = f"rank {peer.rank} sends to it with {name_tag(other.tag)}"
+            if get_communicator(pending.tag) != get_communicator(other.tag):
                 return (
-                    f"The tags differ: rank {state.rank} receives from {name_rank(pending.peer)} with tag "
-                    f"{pending.tag}, and rank {peer.rank} sends to it with tag {other.tag}. Use the same tag on both "
-                    "sides."
+                    f"The communicators differ: {received}, and {sent}. Use the communicator that the same call of "
+                    "split or dup has returned on both sides."
                 )
+            return f"The tags differ: {received}, and {sent}. Use the same tag on both sides."
     return ""
 
 
@@ -153,16 +161,22 @@ def _message_to_itself(state, pending, by_rank):
     return f"Rank {state.rank} waits for a message from itself: copy the array instead."
 
 
-def _missed_barrier(state, pending, by_rank):
-    if pending.tag != BARRIER:
+def _missed_call(state, pending, by_rank):
+    """The cause where some ranks have not come to a barrier or a split."""
+    call = pending.find_call()
+    if not call:
         return ""
-    absent = [other for other in by_rank.values() if not any(p.tag == BARRIER for p in other.pending)]
+    others, who = by_rank.values(), "every rank"
+    if number := get_communicator(pending.tag):  # of its ranks only those are known here for which others wait
+        waiting = [p for other in others for p in other.pending if p.tag == pending.tag]
+        others, who = (
+            [by_rank[rank] for rank in sorted({p.peer for p in waiting})],
+            f"every rank of communicator {number}",
+        )
+    absent = [other for other in others if not any(p.tag == pending.tag for p in other.pending)]
     if not absent:
         return ""
-    return (
-        f"{_ranks(absent, 'has', 'have')} not reached the barrier in which rank {state.rank} waits: every rank must "
-        "call it."
-    )
+    return f"{_ranks(absent, 'has', 'have')} not reached {call} in which rank {state.rank} waits: {who} must call it."
 
 
 def _peer_has_returned(state, pending, by_rank):

@@ -8,7 +8,7 @@ from collections import deque
 from dataclasses import dataclass
 from itertools import chain, count
 
-from course.comm.transfer import ANY_SOURCE, ANY_TAG
+from course.comm.transfer import ANY_SOURCE, takes_any
 
 
 @dataclass(eq=False, slots=True)
@@ -63,7 +63,7 @@ class Mailbox:
         if not self.open:  # the usual case, kept short
             if not queue:
                 return None
-            if queue[0].tag == tag or (queue[0].tag == ANY_TAG and tag >= 0):
+            if queue[0].tag == tag or takes_any(queue[0].tag, tag):
                 return queue.popleft()
         first = self._find_receive(source, tag)
         if self.open:
@@ -77,7 +77,7 @@ class Mailbox:
 
     def _find_receive(self, source, tag):
         for receive in self.receives.get(source, ()):
-            if receive.tag == tag or (receive.tag == ANY_TAG and tag >= 0):
+            if receive.tag == tag or takes_any(receive.tag, tag):
                 return receive
         return None
 
@@ -100,7 +100,7 @@ class Mailbox:
 
     def _find_message_of(self, source, tag):
         for message in self.messages.get(source, ()):
-            if message.tag == tag or (tag == ANY_TAG and message.tag >= 0):
+            if message.tag == tag or takes_any(tag, message.tag):
                 return message
         return None
 

@@ -19,7 +19,7 @@ from mpi4py import MPI
 
 from course.comm.carrier import EngineCarrier, must_wait
 
-HEADER = struct.Struct("<iqiiqq24s")  # source, number on this link, tag, step, elements, bytes, dtype
+HEADER = struct.Struct("<iqqiqq24s")  # source, number on this link, tag, step, elements, bytes, dtype
 ANSWER = struct.Struct("<iqid")  # source, number, step, when the receive was there
 TAGS = 1 << 21  # MPI tags per run: for headers, for answers, and one for each payload
 RUNS = (MPI.COMM_WORLD.Get_attr(MPI.TAG_UB) or 32767) // TAGS

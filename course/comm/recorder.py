@@ -9,7 +9,8 @@ from collections import defaultdict
 
 import numpy as np
 
-from course.comm.transfer import BARRIER
+from course.comm.transfer import CALLS as CALLS_OF_ALL
+from course.comm.transfer import get_tag
 
 CALLS = np.dtype(
     [
@@ -55,7 +56,7 @@ class Recorder:
         if nbytes > largest[step - 1]:
             largest[step - 1] = nbytes
         if self.full:
-            row = (self.rank, transfer.peer, transfer.tag, nbytes, step)
+            row = (self.rank, transfer.peer, get_tag(transfer.tag), nbytes, step)
             self.messages.append((*row, transfer.posted, transfer.began, transfer.done))
 
     def add_wait(self, op, transfers, start):
@@ -87,7 +88,8 @@ class Recorder:
         """
         if transfers:
             first = transfers[0]
-            op = "barrier" if first.tag == BARRIER else "send" if first.sends else "probe" if first.probes else "recv"
+            op = "send" if first.sends else "probe" if first.probes else "recv"
+            op = CALLS_OF_ALL.get(get_tag(first.tag), op)
             nbytes = sum(transfer.nbytes for transfer in transfers)
             self.add_call(op, max(first.peer, -1), nbytes, since, now, now, done=False)
         self.end("waits", now)

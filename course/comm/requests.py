@@ -7,8 +7,9 @@ from course.comm.transfer import MessageMismatch
 class Status:
     """Where a message came from, filled by a receive or a probe that is given it as `status`.
 
-    source: the rank that sent it. tag: its tag. count: its number of elements, which may be fewer than the buffer has.
-    All are None before a message has come. After a receive from PROC_NULL they are PROC_NULL, ANY_TAG and 0.
+    source: the rank that sent it. tag: its tag. count: its number of elements, which may be fewer than the buffer has;
+    of an object the number of bytes. All are None before a message has come. After a receive from PROC_NULL they are
+    PROC_NULL, ANY_TAG and 0.
     """
 
     def __init__(self):
@@ -21,12 +22,13 @@ class Status:
         raise AttributeError(explain("status", name))
 
 
-def fill_status(status, transfer):
-    """Write into a Status, if one is given, what message a receive or a probe has found."""
+def fill_status(status, transfer, group):
+    """Write into a Status, if one is given, what message a receive or a probe has found. group: its communicator's."""
     if status is None:
         return
     try:
-        status.source, status.tag, status.count = transfer.peer, transfer.tag, transfer.count
+        source, tag = group.find_local(transfer.peer, transfer.tag)
+        status.source, status.tag, status.count = source, tag, transfer.count
     except AttributeError:
         raise TypeError(f"status must be a Status, made by status = Status(), and not {status!r}.") from None
 
@@ -71,7 +73,7 @@ class Request:
         """What `wait` returns; fills the status."""
         if self._transfer.sends:
             return None
-        fill_status(status, self._transfer)
+        fill_status(status, self._transfer, self._comm._group)
         return self._transfer.buffer.given
 
 

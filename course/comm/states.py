@@ -11,7 +11,7 @@ import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from course.comm.transfer import BARRIER, name_rank, name_tag
+from course.comm.transfer import CALLS, get_tag, name_rank, name_tag
 
 MOST_CHARACTERS = 2000  # of an exception's message
 COURSE = str(Path(__file__).parent.parent)
@@ -61,15 +61,21 @@ class Pending:
         buffer, peer, tag = transfer.buffer, transfer.peer, transfer.tag
         return cls(transfer.sends, peer, tag, str(buffer), buffer.nbytes, transfer.dropped, transfer.probes)
 
+    def find_call(self):
+        """'the barrier' or 'split' if the message belongs to such a call, which every rank must make; otherwise ''."""
+        call = CALLS.get(get_tag(self.tag), "")
+        return "the barrier" if call == "barrier" else call
+
     def text(self):
         """What the rank waits for: 'to receive 8 × float64 (64 bytes, tag 0) from rank 1'."""
-        if self.tag == BARRIER:
-            return f"in the barrier for rank {self.peer}"
+        if call := self.find_call():
+            return f"in {call} for rank {self.peer}"
+        size = "" if self.what == "an object" else f"{self.bytes} bytes, "
         if self.sends:
-            return f"for rank {self.peer} to receive {self.what} ({self.bytes} bytes, tag {self.tag})"
+            return f"for rank {self.peer} to receive {self.what} ({size}{name_tag(self.tag)})"
         if self.probes:
             return f"for a message ({name_tag(self.tag)}) from {name_rank(self.peer)}"
-        return f"to receive {self.what} ({self.bytes} bytes, {name_tag(self.tag)}) from {name_rank(self.peer)}"
+        return f"to receive {self.what} ({size}{name_tag(self.tag)}) from {name_rank(self.peer)}"
 
 
 @dataclass

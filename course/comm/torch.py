@@ -25,12 +25,12 @@ from torch.distributed.rendezvous import register_rendezvous_handler
 from course.comm import wire
 from course.comm.buffers import ON_GPU, Buffer
 from course.comm.local import SocketCarrier
-from course.comm.transfer import BARRIER, Transfer
+from course.comm.transfer import ANY_TAG, Transfer
 from course.errors import Problem
 
 TIMEOUT = datetime.timedelta(seconds=30)  # to meet, and for a payload whose partner has died in the meantime
 NO_BYTES = np.empty(0, np.uint8)
-HANDED_OVER = -(2**40)  # added to a tag for the second announcement, which no receive from any rank takes
+HANDED_OVER = -(2**62)  # added to a tag for the second announcement, which no receive from any rank takes
 LOOK = 0.001  # seconds between looks at NCCL's work, whose end no socket reports
 
 
@@ -106,7 +106,7 @@ class TorchCarrier(SocketCarrier):
         """Continue with the transfer whose announcement has come through."""
         _, transfer, work = self.stages.pop(id(announcement))
         announcement.result = step
-        is_first = announcement.tag >= BARRIER
+        is_first = announcement.tag >= ANY_TAG
         if is_first:
             self.note_message(announcement, transfer)
             transfer.began, transfer.result = max(announcement.began, transfer.posted), step

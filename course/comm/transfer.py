@@ -1,12 +1,15 @@
 """One message, as each of its two ends sees it, and whether it fits the buffer that receives it. Moves nothing.
 
 A receive or a probe may leave open from which rank and with which tag its message comes (MPI standard 4.1, section
-3.2.4).
+3.2.4). Its tag also says to which communicator a message belongs: the communicators that `split` and `dup` make are
+numbered from 1, and communicator c adds c * 2**32 to every tag, so that no receive takes a message of another one (the
+contexts of MPI standard 4.1, section 6.1.2).
 """
 
 from course.comm import buffers
 
-BARRIER = -1  # the tag of the messages of a barrier; the tags of users start at 0
+BARRIER, SPLIT = -1, -2  # the tags of the messages of `barrier` and `split`; the tags of users start at 0
+CALLS = {BARRIER: "barrier", SPLIT: "split"}
 # Far below 0: a wrong computation of a rank, such as `rank - 2` on rank 0, must not give one of these.
 ANY_SOURCE, ANY_TAG, PROC_NULL = -(2**30), -(2**30) - 1, -(2**30) - 2
 
@@ -59,19 +62,40 @@ def check_fit(transfer, dtype, count):
     buffer = transfer.buffer
     if dtype == buffer.dtype and count <= buffer.count:
         return
+    if buffers.OBJECT in (dtype, buffer.dtype):
+        sent, call = ("an object", "recv_object") if dtype == buffers.OBJECT else ("an array", "recv")
+        raise MessageMismatch(
+            f"rank {transfer.peer} sent {sent} ({name_tag(transfer.tag)}): receive it with comm.{call}. Arrays go from "
+            "send to recv, objects from send_object to recv_object."
+        )
     if dtype == buffer.dtype:
         aspect, remedy = "size", "Receive into an array with at least as many elements as were sent."
     else:
         aspect, remedy = "dtype", "Use the same dtype on both ranks."
     raise MessageMismatch(
         f"the {aspect} differs: rank {transfer.peer} sent {count} × {buffers.name_dtype(dtype)}, and the buffer that"
-        f" receives it is {buffer} (tag {transfer.tag}). {remedy}"
+        f" receives it is {buffer} ({name_tag(transfer.tag)}). {remedy}"
     )
 
 
 def is_taken(wanted_source, wanted_tag, source, tag):
     """Whether a receive for `wanted_source` and `wanted_tag`, either of which may be open, takes such a message."""
-    return wanted_source in (source, ANY_SOURCE) and (wanted_tag == tag or (wanted_tag == ANY_TAG and tag >= 0))
+    return wanted_source in (source, ANY_SOURCE) and (wanted_tag == tag or takes_any(wanted_tag, tag))
+
+
+def takes_any(wanted_tag, tag):
+    """Whether `wanted_tag` leaves the tag open, in the communicator in which `tag` is a tag of users."""
+    return 0 <= tag - wanted_tag + ANY_TAG < 2**31 and get_tag(wanted_tag) == ANY_TAG
+
+
+def get_communicator(tag):
+    """The number of the communicator to which a message with this tag belongs: 0 for that of all ranks."""
+    return (tag + 2**31) >> 32
+
+
+def get_tag(tag):
+    """The tag within its communicator."""
+    return (tag + 2**31) % 2**32 - 2**31
 
 
 def name_rank(rank):
@@ -80,5 +104,6 @@ def name_rank(rank):
 
 
 def name_tag(tag):
-    """'tag 3', 'any tag'."""
-    return "any tag" if tag == ANY_TAG else f"tag {tag}"
+    """'tag 3', 'any tag', 'tag 3 of communicator 1'."""
+    number, tag = get_communicator(tag), get_tag(tag)
+    return ("any tag" if tag == ANY_TAG else f"tag {tag}") + (f" of communicator {number}" if number else "")

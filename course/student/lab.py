@@ -144,11 +144,16 @@ def build_environment(token):
     """The server's environment. It holds the token, because every user of the machine can read a command line.
 
     The folder `jupyter` beside this file tells JupyterLab what to leave out for students: the question whether to fetch
-    news, the panel in which instructors mark cells, and ipyparallel's panel, which shows no engines of the course.
+    news, the panel in which instructors mark cells, and ipyparallel's panel, which shows no engines of the course. Its
+    kernel is ipykernel's, with a line that loads the course's hints when it starts.
     """
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"  # nbgrader calls alembic by name
-    config = f"{Path(__file__).with_name('jupyter')}{os.pathsep}{os.environ.get('JUPYTER_CONFIG_PATH', '')}"
-    return os.environ | {"PATH": path, "JUPYTER_CONFIG_PATH": config.rstrip(os.pathsep), "JUPYTER_TOKEN": token}
+    here = str(Path(__file__).with_name("jupyter"))
+    folders = {
+        name: os.pathsep.join(filter(None, [here, os.environ.get(name)]))
+        for name in ("JUPYTER_CONFIG_PATH", "JUPYTER_PATH")
+    }
+    return os.environ | folders | {"PATH": path, "JUPYTER_TOKEN": token}
 
 
 def wait_until_it_answers(server, port, token, log):

@@ -1,6 +1,6 @@
 """Check cells show a hint instead of a traceback when they fail, and a line that says so when they pass.
 
-`%load_ext course` turns this on. It changes the running IPython shell only while a check cell runs, and restores
+`%load_ext course` turns this on, and `course lab` does when a kernel starts (`jupyter/kernels`). It changes the running IPython shell only while a check cell runs, and restores
 everything afterwards, even if the cell was interrupted. A failure stays a failure: an `error` output is published as
 always, because nbgrader reads it. Two things are hidden from nbgrader because they would change a grade without meaning
 anything: text on stderr (scores 0) and a number as the last value of the cell (a partial grade).
@@ -15,6 +15,7 @@ import traceback
 from pathlib import Path
 
 from course.errors import Problem
+from course.student.verdict import Progress
 
 NBFORMAT_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 MOST_FRAMES = 3  # shown for an error inside the student's code, innermost last
@@ -45,6 +46,7 @@ class CheckCellWatcher:
     def __init__(self, shell):
         self.shell = shell
         self.check = None  # the name of the check cell that is running
+        self.progress = Progress()
         self.undo = []  # functions that restore the shell, the first change last
 
     def before(self, info):
@@ -61,7 +63,7 @@ class CheckCellWatcher:
         check, self.check = self.check, None
         self.restore()
         if check is not None and result is not None and result.success:
-            print(f"✓ {check} passed.")
+            print(self.progress.praise(check))
 
     def restore(self):
         """Undo all changes of the shell."""
@@ -110,7 +112,7 @@ class CheckCellWatcher:
     def show_hint(self, etype, value, tb):
         """Publish the error with a few readable lines instead of its traceback, which `%tb` still shows in full."""
         sys.last_type, sys.last_value, sys.last_traceback = etype, value, tb
-        lines = explain(self.check, value, self.find_cell_frames(tb))
+        lines = explain(self.progress.blame(self.check), value, self.find_cell_frames(tb))
         self.shell._showtraceback(etype, value, lines)
         return lines
 
@@ -124,8 +126,8 @@ class CheckCellWatcher:
         return frames
 
 
-def explain(check, error, frames):
-    """The lines that a student reads when `check` failed with `error`.
+def explain(verdict, error, frames):
+    """The lines that a student reads when a check failed with `error`. verdict: how they begin.
 
     frames: what `find_cell_frames` returns, with the check's own frame first.
     """
@@ -133,17 +135,17 @@ def explain(check, error, frames):
     students = [frame for frame in frames if frame[0].filename != own]
     is_in_check = not frames or frames[-1][0].filename == own
     if isinstance(error, AssertionError) and is_in_check:
-        return [f"✗ {check}: {format_hint(error, frames)}"]
+        return [f"{verdict}{format_hint(error, frames)}"]
     if isinstance(error, NotImplementedError) and (advice := describe_empty_task(error, students)):
-        return [f"✗ {check}: {advice} and run it, then run this check."]
+        return [f"{verdict}{advice} and run it, then run this check."]
     if isinstance(error, NameError) and error.name and (is_in_check or find_definition(error.name)):
-        lines = [f"✗ {check}: `{error.name}` does not exist yet: {advise(find_definition(error.name))}"]
+        lines = [f"{verdict}`{error.name}` does not exist yet: {advise(find_definition(error.name))}"]
     elif isinstance(error, KeyboardInterrupt):
-        lines = [f"✗ {check}: stopped before it finished."]
+        lines = [f"{verdict}stopped before it finished."]
     elif isinstance(error, Problem):
-        lines = [f"✗ {check}: {error}"]
+        lines = [f"{verdict}{error}"]
     else:
-        lines = [f"✗ {check}: {format_error(error)}"]
+        lines = [f"{verdict}{format_error(error)}"]
     return lines + [format_place(frame, number) for frame, number in students[-MOST_FRAMES:]]
 
 

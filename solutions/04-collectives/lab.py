@@ -473,8 +473,8 @@ except RunFailed as failed:
 # - the **ring of waits** is the proof. Each rank waits for the next one, and the last for the first. Nobody in the ring
 #   can ever go on. Whoever waits for one of them, directly or through others, is a victim.
 #
-# Four conditions must hold for a deadlock, and the ring is the last of them (Coffman, Elphick and Shoshani, 1971). The
-# picture shows the same: from some moment on, all wait.
+# Four conditions must hold for a deadlock, and the ring is the last of them (Coffman, Elphick and Shoshani, 1971). Where
+# messages were sent before, a picture below the report shows them, and then that all wait.
 #
 # The next one has six ranks. Do not search for the mistake in the code. Run it, and let the report tell you.
 
@@ -767,6 +767,9 @@ for shift in (shift_by_order, shift_sendrecv, shift_irecv):
 # |---|---|---|---|
 # | `sendrecv` | `MPI_Sendrecv` | `dist.batch_isend_irecv` | none |
 # | `isend`, `irecv`, `wait` | `MPI_Isend`, `MPI_Irecv`, `MPI_Wait` | `dist.isend`, `dist.irecv`, `.wait()` | none |
+# | `recv(buf, status=Status())`, from any rank | `MPI_Recv` with `MPI_ANY_SOURCE` | `dist.recv` without `src` | none |
+# | `comm.split(color, key)` | `MPI_Comm_split` | `dist.new_group` | `hvd.ProcessSet` |
+# | `send_object`, `recv_object` | none; in mpi4py `send`, `recv` | `dist.send_object_list`, `dist.recv_object_list` | none |
 
 # %% [markdown]
 # ## Step 4. Scatter and gather

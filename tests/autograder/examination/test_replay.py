@@ -61,6 +61,25 @@ def careful(comm, x):
     return comm.sendrecv(x, 1 - comm.rank, recvbuf=np.zeros_like(x), source=1 - comm.rank)
 
 
+def grid(comm, x):
+    """Rows and columns of ranks, a copy, a rank that is left out, and objects in between."""
+    row, column = comm.split(comm.rank // 2), comm.split(comm.rank % 2, -comm.rank)
+    few, copy = comm.split(None if comm.rank == 1 else 0), row.dup()
+    got, status = np.zeros_like(x), Status()
+    for group in (row, column, copy):
+        group.sendrecv(x + group.rank, 1 - group.rank, recvbuf=got, source=1 - group.rank, status=status)
+        group.barrier()
+        x = got.copy()
+    if few is not None and few.rank:
+        few.send_object({"rank": few.rank, "x": x[0]}, 0, tag=few.rank)
+    elif few is not None:
+        return [few.recv_object(status=status)["rank"] for _ in range(2)] + [status.source]
+    try:
+        comm.send_object(b"not plain", 0)
+    except TypeError:
+        return float(x.sum())
+
+
 def served(comm, x, updates=5):
     """Rank 0 answers whoever asks; what each rank does depends on what its calls return."""
     status, got, log = Status(), np.empty(len(x) + 1), []
