@@ -1,5 +1,7 @@
 """Labs in JupyterLab in a real browser: lab 01, wrong first and then right, validated and handed in; maps of lab 09."""
 
+import re
+
 import nbformat
 import psutil
 import pytest
@@ -50,6 +52,10 @@ def test_lab_01_wrong_first_then_right(course, page, shots):
     """Each task gets a wrong answer, whose check shows the hint, and then the right one, whose checks pass."""
     notebook = browser.Notebook(page, course[1], f"{LAB}/{LAB}.ipynb")
     solution = build.solved(LAB)
+    bars = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-InputPlaceholder")
+    expect(bars).to_have_count(sum(map(source.is_check, solution.cells)))  # all checks are collapsed, and nothing else
+    assert bars.first.inner_text().strip().startswith("# check: predict, ")
+    page.screenshot(path=shots / "opened.png")
     wrong = [answer for answer in answers.read_all(LAB, solution)[0] if not answer.right]
     of_check = source.tasks_of_checks(solution.cells)
     # The page has the lab's cells in the lab's order, and they appear one after another.
@@ -76,7 +82,10 @@ def test_lab_01_wrong_first_then_right(course, page, shots):
             notebook.write(line, cell.source)
             notebook.run(line)
             for check in checks:
-                assert "passed" in notebook.run(cells.nth(check)), solution.cells[check].id
+                verdict = notebook.run(cells.nth(check))
+                assert re.search(r"^✓ \S+ passed: .* points?\. Lab 1: ", verdict, re.MULTILINE), solution.cells[
+                    check
+                ].id
         elif source.is_measure(cell) and "plots." in cell.source and "engines" not in cell.source:
             notebook.run(here)
             assert here.locator("figure img[alt]").count() >= 1, cell.source

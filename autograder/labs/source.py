@@ -113,7 +113,15 @@ def mark(cell, ids):
             "task": False,
             "schema_version": 3,
         } | ({} if points is None else {"points": points})
+    if kind == "check":
+        cell.source = f"{heading_of_check(name, points)}\n{cell.source}"
+        cell.metadata["jupyter"] = {"source_hidden": True}
     return cell
+
+
+def heading_of_check(name, points):
+    """The first line of a check, which JupyterLab shows in its place until the student opens it."""
+    return f"# check: {name.removesuffix('-check')}, {points:g} point{'s' * (points != 1)}"
 
 
 def require_markers(cell, kind, name):

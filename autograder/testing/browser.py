@@ -125,7 +125,10 @@ class Notebook:
         self.page.keyboard.insert_text(source)
 
     def run(self, cell):
-        """Run a cell; returns the text of its output."""
+        """Run a cell; returns the text of its output. One whose source is collapsed is opened first."""
+        bar = cell.locator(".jp-InputPlaceholder")
+        if bar.count():
+            bar.click()
         prompt = cell.locator(".jp-InputPrompt").first
         before = prompt.inner_text()
         for _ in range(10):  # a page that is still loading swallows key presses

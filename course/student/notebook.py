@@ -1,9 +1,10 @@
 """Check cells show a hint instead of a traceback when they fail, and a line that says so when they pass.
 
-`%load_ext course` turns this on, and `course lab` does when a kernel starts (`jupyter/kernels`). It changes the running IPython shell only while a check cell runs, and restores
-everything afterwards, even if the cell was interrupted. A failure stays a failure: an `error` output is published as
-always, because nbgrader reads it. Two things are hidden from nbgrader because they would change a grade without meaning
-anything: text on stderr (scores 0) and a number as the last value of the cell (a partial grade).
+`%load_ext course` turns this on, and `course lab` does when a kernel starts (`jupyter/kernels`). It changes the running
+IPython shell only while a check cell runs, and restores everything afterwards, even if the cell was interrupted. A
+failure stays a failure: an `error` output is published as always, because nbgrader reads it. Two things are hidden from
+nbgrader because they would change a grade without meaning anything: text on stderr (scores 0) and a number as the last
+value of the cell (a partial grade).
 """
 
 import json

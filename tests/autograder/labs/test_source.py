@@ -54,6 +54,17 @@ def test_titles_say_what_cells_are(read):
     assert source.tasks_of_checks(cells) == {"ring-check": "ring", "ring-uneven-check": "ring"}
 
 
+def test_a_check_opens_collapsed_and_its_first_line_says_what_it_checks_and_gives(read):
+    checks = [cell for cell in read(GOOD).cells if source.is_check(cell)]
+    assert [cell.source.splitlines()[0] for cell in checks] == [
+        "# check: ring, 3 points",
+        "# check: ring-uneven, 0.5 points",
+    ]
+    assert all(cell.metadata["jupyter"] == {"source_hidden": True} for cell in checks)
+    others = [cell for cell in read(GOOD).cells if not source.is_check(cell)]
+    assert others and not any("jupyter" in cell.metadata for cell in others)
+
+
 def test_a_magic_is_uncommented(read):
     assert read(GOOD).cells[5].source == "%px import numpy"
 

@@ -10,9 +10,11 @@ import nbclient
 import nbformat
 import pytest
 from jupyter_client.manager import start_new_kernel
-from nbformat.v4 import new_code_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader.utils import determine_grade
 from nbgrader.validator import Validator
+
+from course.student.lab import build_environment
 
 TASK = "def mean(xs):\n    return sum(xs) / (len(xs) + 1)"
 EMPTY = "this task is still empty: replace this line by your own."
@@ -103,6 +105,18 @@ print([pool["num_threads"] for pool in threadpool_info() if pool["internal_api"]
     assert run.stdout.strip() == "[1]"
 
 
+def test_a_kernel_of_course_lab_shows_hints_before_any_cell_has_run(tmp_path, monkeypatch):
+    monkeypatch.setenv("JUPYTER_PATH", build_environment("token")["JUPYTER_PATH"])
+    notebook = Notebook(*start_new_kernel(cwd=tmp_path))
+    try:
+        assert notebook.read("assert False, 'a hint'", "first-check") == "✗ first failed: a hint"
+        assert notebook.read("%load_ext course") == ""  # as the lab's first cell does
+        assert notebook.read("'course' in dir(), 'notebook' in dir()") == "(False, False)"
+    finally:
+        notebook.client.stop_channels()
+        notebook.manager.shutdown_kernel(now=True)
+
+
 def test_a_failing_check_shows_its_hint_and_nothing_else(notebook):
     notebook.run(TASK, "mean")
     status, outputs = notebook.run(CHECK, "mean-check")
@@ -117,6 +131,49 @@ def test_a_passing_check_says_so_once(notebook):
     notebook.run(TASK.replace(" + 1", ""), "mean")
     status, outputs = notebook.run(CHECK, "mean-check")
     assert (status, text(outputs)) == ("ok", "✓ mean passed.\n")
+
+
+@pytest.fixture
+def folder(notebook):
+    """The folder of the kernel; its notebooks are gone at the end."""
+    folder = Path(notebook.read("import os; os.getcwd()").strip("'"))
+    yield folder
+    for path in folder.glob("*.ipynb"):
+        path.unlink()
+
+
+def write_lab(path):
+    """A lab of 6.5 points: the task mean with two checks, the task root with one, and a written answer."""
+
+    def mark(name, cell=new_code_cell, **marks):
+        marks = {"grade_id": name, "grade": False, "solution": False} | marks
+        return cell(metadata={"nbgrader": marks})
+
+    checks = [("mean", 1), ("mean-long", 2.5), ("root", 1)]
+    cells = [mark(f"{name}-check", grade=True, points=points) for name, points in checks]
+    answer = mark("why", new_markdown_cell, grade=True, solution=True, points=2)
+    tasks = [mark(name, solution=True) for name in ("mean", "root")]
+    nbformat.write(new_notebook(cells=[tasks[0], *cells[:2], tasks[1], cells[2], answer]), path)
+
+
+def test_the_verdict_says_what_was_earned_and_what_is_left(notebook, folder):
+    write_lab(folder / "07-means.ipynb")
+    (folder / "08-broken.ipynb").write_text("{")
+    passed = "assert True"
+    line = "✓ mean passed: 1 point. Lab 7: 1 of 6.5 points, 0 of 2 tasks.\n"
+    assert notebook.read(passed, "mean-check") == line
+    assert notebook.read(passed, "mean-check") == line  # it counts once
+    assert "✓ mean-long passed: 2.5 points. Lab 7: 3.5 of 6.5 points, 1 of 2 tasks." in notebook.read(
+        passed, "mean-long-check"
+    )
+    assert notebook.read("assert False, 'no'", "mean-check") == "✗ mean failed: no"
+    assert "Lab 7: 3.5 of 6.5 points, 1 of 2 tasks." in notebook.read(passed, "root-check")  # mean no longer counts
+
+
+def test_marks_that_nbgrader_does_not_write_leave_the_verdict_without_points(notebook, folder):
+    marks = {"grade_id": "mean-check", "grade": True, "points": "many"}
+    nbformat.write(new_notebook(cells=[new_code_cell(metadata={"nbgrader": marks})]), folder / "01-a.ipynb")
+    assert notebook.read("assert True", "mean-check") == "✓ mean passed.\n"
 
 
 def test_an_assert_without_a_message_shows_itself(notebook):
