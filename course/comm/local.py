@@ -18,6 +18,10 @@ from course.comm import memory, wire
 from course.comm.carrier import EngineCarrier
 from course.comm.links import MAY_READ, Incoming, Outgoing
 
+# With a core for each rank, a waiting rank looks for so long before it sleeps: to be woken takes longer. With fewer
+# cores it would keep the rank that it waits for from its core.
+SECONDS_TO_YIELD = 0.0002
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 HELLO = struct.Struct("<iiq")  # the rank that opens a link, its process, the address of the secret in its memory
 
 
@@ -115,10 +119,17 @@ class SocketCarrier(EngineCarrier):
         departure = self.find_departure()
         if departure is not None:
             seconds = min(seconds, max(0, departure - now))
-        ready = {fd for fd, _ in self.poll.poll(seconds * 1000)}
+        patience = min(seconds, SECONDS_TO_YIELD) if self.size <= CORES else 0
+        ready = {fd for fd, _ in self.look(now + patience) or self.poll.poll(seconds * 1000)}
         if self.listener.fileno() in ready:
             self.accept()
         return control in ready, bool(ready - {control}) or (departure is not None and departure <= self.now())
+
+    def look(self, until):
+        """Look for events until this time, and let other processes run in between; returns them as `poll` does."""
+        while not (events := self.poll.poll(0)) and self.now() < until:
+            os.sched_yield()
+        return events
 
     def list_interests(self, now):
         """File descriptor -> events for which this rank waits."""

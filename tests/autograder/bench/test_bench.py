@@ -51,7 +51,19 @@ def test_an_unknown_name_is_answered_with_the_known_ones(counting):
 
 
 def test_the_benches_in_the_folder_are_found_and_say_what_they_measure():
-    there = {"cluster", "competition", "fairness", "frameworks", "grade", "hang", "labs", "ring", "warmup"}
+    there = {
+        "cluster",
+        "competition",
+        "fairness",
+        "frameworks",
+        "grade",
+        "hang",
+        "hints",
+        "labs",
+        "ring",
+        "server",
+        "warmup",
+    }
     assert there <= set(bench.bench_names())
     assert cluster.__doc__.strip()
 
