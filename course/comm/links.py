@@ -19,6 +19,7 @@ from course.comm import memory
 HEADER = struct.Struct("<qqiqqq24s")
 ACK = struct.Struct("<qid")  # number, step, when the receive was there
 MAY_READ = -1  # the number of the acknowledgement that lets the sender pass addresses instead of payloads
+MOST_ANSWERS = 4096  # bytes of acknowledgements to read at once
 FROM_MEMORY = 2**15  # bytes from which on a payload is read from memory; below that a socket is as fast
 NOTHING = np.empty(0, np.uint8)
 
@@ -74,7 +75,7 @@ class Outgoing:
         """Read acknowledgements and call `finish(transfer, step)` for each; returns whether the link is still open."""
         while True:
             try:
-                received = self.sock.recv(4096)
+                received = self.sock.recv(MOST_ANSWERS)
             except (BlockingIOError, InterruptedError):
                 return True
             except OSError:
@@ -91,6 +92,8 @@ class Outgoing:
                 transfer.began = max(began, transfer.posted)
                 finish(transfer, step)
             del self.answers[:whole]
+            if len(received) < MOST_ANSWERS:
+                return True
 
 
 class Head(NamedTuple):

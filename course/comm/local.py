@@ -95,8 +95,6 @@ class SocketCarrier(EngineCarrier):
                 link.push(now)
                 if not link.take_answers(self.finish):
                     self.forget(link)
-        if self.mailbox.open:
-            self.accept()
         for link in list(self.incoming.values()):
             if link.is_wanted() and not link.pull():
                 self.forget(link)
