@@ -86,11 +86,14 @@ def serve(comm, each, program):
             comm.send(compute(weights), dest=0)
             comm.recv(weights, source=0)
         return None
-    requests, start = each * (comm.size - 1), time.monotonic()
+    requests, start, answers = each * (comm.size - 1), time.monotonic(), [None] * comm.size
     for _ in range(requests):
         comm.recv(got, status=status)
-        weights -= 0.01 * got
-        comm.send(weights, dest=status.source)
+        weights = weights - 0.01 * got  # a new array, since an answer may still be on its way
+        if answers[status.source] is not None:
+            answers[status.source].wait()
+        answers[status.source] = comm.isend(weights, dest=status.source)
+    comm.waitall(answers[1:])
     return requests / (time.monotonic() - start)
 
 
@@ -110,11 +113,15 @@ if comm.rank > 0:
         comm.Send(compute(weights), dest=0)
         comm.Recv(weights, source=0)
 else:
-    requests, start = each * (comm.size - 1), time.monotonic()
+    requests, start, answers = each * (comm.size - 1), time.monotonic(), [None] * comm.size
     for _ in range(requests):
         comm.Recv(got, source=MPI.ANY_SOURCE, tag=MPI.ANY_TAG, status=status)
-        weights -= 0.01 * got
-        comm.Send(weights, dest=status.Get_source())
+        weights = weights - 0.01 * got
+        source = status.Get_source()
+        if answers[source] is not None:
+            answers[source].Wait()
+        answers[source] = comm.Isend(weights, dest=source)
+    MPI.Request.Waitall(answers[1:])
     print(requests / (time.monotonic() - start))
 """
 

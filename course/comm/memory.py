@@ -33,9 +33,9 @@ def find_address(data):
 
 def read(pid, remote, data):
     """Fill the array `data` (uint8, shape (nbytes,)) from address `remote` of process `pid`; raises OSError."""
-    local, done = find_address(data), 0
-    while done < data.size:
-        here, there = (Piece(base + done, data.size - done) for base in (local, remote))
+    local, size, done = find_address(data), data.size, 0
+    while done < size:
+        here, there = Piece(local + done, size - done), Piece(remote + done, size - done)
         n = _libc.process_vm_readv(pid, ctypes.byref(here), 1, ctypes.byref(there), 1, 0)
         if n <= 0:
             raise OSError(ctypes.get_errno(), "the other process's memory cannot be read")
