@@ -48,6 +48,7 @@ def test_the_index_checks_the_machine(course, page, shots):
     page.screenshot(path=shots / "index.png")
 
 
+@pytest.mark.long
 def test_lab_01_wrong_first_then_right(course, page, shots):
     """Each task gets a wrong answer, whose check shows the hint, and then the right one, whose checks pass."""
     notebook = browser.Notebook(page, course[1], f"{LAB}/{LAB}.ipynb")
@@ -92,6 +93,7 @@ def test_lab_01_wrong_first_then_right(course, page, shots):
             page.screenshot(path=shots / f"picture-{number}.png")
 
 
+@pytest.mark.long
 def test_validate_names_the_open_questions_and_the_button_hands_in(course, page, shots):
     root, _ = course
     panel = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")

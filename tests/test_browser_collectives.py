@@ -1,4 +1,4 @@
-"""A deadlock on real engines, in JupyterLab: its report and its picture, its repair, and the interrupt button."""
+"""A deadlock on real engines, in JupyterLab: its report, its repair and the timeline, and the interrupt button."""
 
 import nbformat
 import pytest
@@ -7,7 +7,6 @@ from nbformat.v4 import new_code_cell, new_notebook
 from autograder.labs import source
 from autograder.testing import browser
 
-pytestmark = pytest.mark.long
 GIVEN = """%load_ext course
 import numpy as np
 

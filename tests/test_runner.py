@@ -76,3 +76,23 @@ def test_make_test_and_make_test_rest_leave_each_other_their_tests():
 
     assert read_selections("test") == ["not long"]
     assert read_selections("test-rest") == ["long --ignore=tests/attacks", "long tests/attacks"]
+
+
+@pytest.mark.long
+def test_make_test_again_runs_what_failed_before_and_nothing_else(tmp_path):
+    shutil.copy(HOME / "tests" / "conftest.py", tmp_path)
+    content = "from pathlib import Path\ndef test_good(): assert not Path('again').exists()\n"
+    content += "def test_flaky(): assert Path('again').exists()\ndef test_bad(): assert False\n"
+    (tmp_path / "test_some.py").write_text(content)
+    output = subprocess.check_output(["make", "--dry-run", "test-again", "READY=yes"], cwd=HOME, text=True)
+    options = next(line for line in output.splitlines() if " -m pytest " in line).partition(" -m pytest ")[2].split()
+
+    def run(*options):
+        command = [sys.executable, "-m", "pytest", "--rootdir=.", *options]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+
+    assert "no tests ran" in run(*options).stdout
+    assert "2 failed, 1 passed" in run(*IN_TWO_PROCESSES).stdout
+    (tmp_path / "again").touch()
+    assert "1 failed, 1 passed" in run(*options).stdout
+    assert "1 failed" in run(*options).stdout and run(*options).returncode == 1

@@ -123,8 +123,10 @@ def test_a_failed_run_is_an_error_with_report_and_trace_and_no_traceback_in_a_no
     assert failed.trace.endings == [("waits", 0.0), ("waits", 0.0)]
 
 
-def test_a_failed_run_is_drawn_in_a_notebook(monkeypatch):
-    def stuck(comm):
+def test_a_failed_run_is_drawn_in_a_notebook_below_the_error_if_a_message_was_sent(monkeypatch):
+    def stuck(comm, messages=1):
+        for _ in range(messages):
+            comm.recv(np.ones(1)) if comm.rank else comm.send(np.ones(1), 1)
         comm.recv(np.ones(1), 1 - comm.rank)
 
     drawn = []
@@ -132,10 +134,15 @@ def test_a_failed_run_is_drawn_in_a_notebook(monkeypatch):
     with pytest.raises(RunFailed):
         simulated(stuck, ranks=2)
     assert drawn == []
-    monkeypatch.setattr(IPython, "get_ipython", IPython.core.interactiveshell.InteractiveShell)
-    with pytest.raises(RunFailed):
-        simulated(stuck, ranks=2)
-    assert "waits: recv from 1" in drawn[0].text
+    shell = IPython.core.interactiveshell.InteractiveShell()
+    monkeypatch.setattr(IPython, "get_ipython", lambda: shell)
+    for messages in (1, 0):
+        with pytest.raises(RunFailed):
+            simulated(stuck, ranks=2, messages=messages)
+    assert drawn == []
+    for _ in range(2):  # after this cell and the next
+        shell.events.trigger("post_run_cell", None)
+    assert len(drawn) == 1 and "waits: recv from 1" in drawn[0].text
 
 
 def test_an_empty_task_is_reported_as_empty():
