@@ -29,8 +29,9 @@ def rows():
 
 
 def is_mistaken_for(answer, other, messages):
-    """Whether the words of `answer` are in the hint of `other`, which has another diagnosis."""
-    return answer.hint in messages[other.name] and other.hint not in messages[answer.name]
+    """Whether the words of `answer` are in the hint of `other`, which has another diagnosis, and gets that."""
+    is_other = other.hint in messages[other.name] and other.hint not in messages[answer.name]
+    return is_other and answer.hint in messages[other.name]
 
 
 def summary(rows):
