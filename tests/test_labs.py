@@ -2,7 +2,7 @@
 
 A lab is run in one kernel per way (see autograder/authoring/judge.py): untouched, solved, and with its wrong and right
 answers. The way "outside" is that of grading, and judges all answers. The way "plain" is that of a student's machine.
-There `make test` runs the labs in PLAIN only, one with engines, and judges of their answers, in the
+There `make test` runs the lab in PLAIN only, which uses engines, and judges of its answers, in the
 order of their names, the 1st, the 8th, the 15th and so on, and the first answer of each task. The long tier does the
 rest.
 """

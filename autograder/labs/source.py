@@ -13,6 +13,7 @@ from nbformat.v4 import new_notebook
 
 from course.errors import Problem
 from course.home import HOME
+from course.student.verdict import count, shorten
 
 SOLUTIONS = HOME / "solutions"
 LABS = HOME / "labs"
@@ -121,7 +122,7 @@ def mark(cell, ids):
 
 def heading_of_check(name, points):
     """The first line of a check, which JupyterLab shows in its place until the student opens it."""
-    return f"# check: {name.removesuffix('-check')}, {points:g} point{'s' * (points != 1)}"
+    return f"# check: {shorten(name)}, {count(points, 'point')}"
 
 
 def require_markers(cell, kind, name):

@@ -156,15 +156,11 @@ def _different_tags(state, pending, by_rank):
 def _message_to_itself(state, pending, by_rank):
     if pending.peer != state.rank:
         return ""
+    way = "dest" if pending.sends else "source"
+    remedy = f"To keep an array, copy it. If {way} was computed, check how: a place in a tree or a ring is not a rank."
     if pending.sends:
-        return (
-            f"Rank {state.rank} sends to itself and cannot receive while it waits. To keep an array it copies it; if "
-            "dest was computed, look at how: a place in a tree or in a ring is not a rank."
-        )
-    return (
-        f"Rank {state.rank} waits for a message from itself. To keep an array it copies it; if source was computed, "
-        "look at how: a place in a tree or in a ring is not a rank."
-    )
+        return f"Rank {state.rank} sends to itself and cannot receive while it waits. {remedy}"
+    return f"Rank {state.rank} waits for a message from itself. {remedy}"
 
 
 def _missed_call(state, pending, by_rank):
@@ -209,8 +205,8 @@ def _cause_of_ring(ring, by_rank):
     if all(step.sends for step in steps):
         return (
             f"Ranks {names} all send and none of them receives: a send returns only when its message has been "
-            "received. Let one of them receive first, or use sendrecv; in a collective, let every rank call it, not "
-            "only the root."
+            "received. Let one of them receive first, or use sendrecv. If this is a collective, every rank must call "
+            "it, not only the root."
         )
     if not any(step.sends for step in steps):
         return f"Ranks {names} all wait to receive from one another and none of them sends: one must send first."

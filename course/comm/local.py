@@ -117,8 +117,8 @@ class SocketCarrier(EngineCarrier):
         departure = self.find_departure()
         if departure is not None:
             seconds = min(seconds, max(0, departure - now))
-        patience = min(seconds, SECONDS_TO_YIELD) if self.size <= CORES else 0
-        ready = {fd for fd, _ in self.look(now + patience) or self.poll.poll(seconds * 1000)}
+        events = self.look(now + min(seconds, SECONDS_TO_YIELD)) if self.size <= CORES else []
+        ready = {fd for fd, _ in events or self.poll.poll(seconds * 1000)}
         if self.listener.fileno() in ready:
             self.accept()
         return control in ready, bool(ready - {control}) or (departure is not None and departure <= self.now())

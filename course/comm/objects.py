@@ -1,4 +1,4 @@
-"""Small Python objects as messages: plain values as JSON, so nothing that arrives is ever executed, as a pickle is.
+"""Small Python objects as messages: plain values as JSON. Unlike a pickle, nothing that arrives is executed.
 
 The bytes travel as a buffer with a dtype of its own: no receive for an array takes them, and none for an object takes
 an array.

@@ -9,8 +9,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from course.comm.transfer import CALLS as CALLS_OF_ALL
-from course.comm.transfer import get_tag
+from course.comm.transfer import COLLECTIVES, get_tag
 
 CALLS = np.dtype(
     [
@@ -89,7 +88,7 @@ class Recorder:
         if transfers:
             first = transfers[0]
             op = "send" if first.sends else "probe" if first.probes else "recv"
-            op = CALLS_OF_ALL.get(get_tag(first.tag), op)
+            op = COLLECTIVES.get(get_tag(first.tag), op)
             nbytes = sum(transfer.nbytes for transfer in transfers)
             self.add_call(op, max(first.peer, -1), nbytes, since, now, now, done=False)
         self.end("waits", now)

@@ -11,7 +11,7 @@ import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from course.comm.transfer import CALLS, get_tag, name_rank, name_tag
+from course.comm.transfer import COLLECTIVES, get_tag, name_rank, name_tag
 
 MOST_CHARACTERS = 2000  # of an exception's message
 COURSE = str(Path(__file__).parent.parent)
@@ -63,7 +63,7 @@ class Pending:
 
     def find_call(self):
         """'the barrier' or 'split' if the message belongs to such a call, which every rank must make; otherwise ''."""
-        call = CALLS.get(get_tag(self.tag), "")
+        call = COLLECTIVES.get(get_tag(self.tag), "")
         return "the barrier" if call == "barrier" else call
 
     def text(self):

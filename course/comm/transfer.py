@@ -9,7 +9,7 @@ contexts of MPI standard 4.1, section 6.1.2).
 from course.comm import buffers
 
 BARRIER, SPLIT = -1, -2  # the tags of the messages of `barrier` and `split`; the tags of users start at 0
-CALLS = {BARRIER: "barrier", SPLIT: "split"}
+COLLECTIVES = {BARRIER: "barrier", SPLIT: "split"}
 # Far below 0: a wrong computation of a rank, such as `rank - 2` on rank 0, must not give one of these.
 ANY_SOURCE, ANY_TAG, PROC_NULL = -(2**30), -(2**30) - 1, -(2**30) - 2
 

@@ -7,15 +7,14 @@ nbgrader because they would change a grade without meaning anything: text on std
 value of the cell (a partial grade).
 """
 
-import json
 import linecache
 import os
 import re
 import sys
 import traceback
-from pathlib import Path
 
 from course.errors import Problem
+from course.student.on_disk import read_notebooks
 from course.student.verdict import Progress
 
 NBFORMAT_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -227,13 +226,5 @@ def is_check(cell, source=None):
 
 
 def read_cells_on_disk():
-    """The code cells of the notebooks in the current folder; unreadable notebooks are skipped."""
-    cells = []
-    for path in sorted(Path.cwd().glob("*.ipynb")):
-        try:
-            notebook = json.loads(path.read_text(encoding="utf-8"))
-            joined = [dict(cell, source="".join(cell["source"])) for cell in notebook["cells"]]
-            cells += [cell for cell in joined if cell["cell_type"] == "code" and "metadata" in cell]
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
-    return cells
+    """The code cells of the notebooks in the current folder."""
+    return [cell for _, cells in read_notebooks() for cell in cells if cell.get("cell_type") == "code"]

@@ -4,9 +4,9 @@ Points and tasks are read from the notebook on disk, since a kernel does not kno
 passed is remembered for as long as the kernel runs. Nothing here is graded: the instructor's run decides.
 """
 
-import json
 import re
-from pathlib import Path
+
+from course.student.on_disk import read_notebooks
 
 BOLD_GREEN, BOLD_RED, PLAIN = "\x1b[1;32m", "\x1b[1;31m", "\x1b[0m"
 
@@ -65,13 +65,10 @@ def find_lab(check):
 
     Of several, such as copies, the one that was saved last. ({}, "") where none has it.
     """
-    for path in sorted(Path.cwd().glob("*.ipynb"), key=lambda path: path.stat().st_mtime, reverse=True):
-        try:
-            cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-            marks = [cell["metadata"]["nbgrader"] for cell in cells if "nbgrader" in cell["metadata"]]
-            names = {each["grade_id"]: each for each in marks if is_sound(each)}
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
+    notebooks = sorted(read_notebooks(), key=lambda notebook: notebook[0].stat().st_mtime, reverse=True)
+    for path, cells in notebooks:
+        marks = [cell["metadata"].get("nbgrader", {}) for cell in cells]
+        names = {each["grade_id"]: each for each in marks if is_sound(each)}
         if check in names:
             number = re.match(r"0*(\d+)-", path.name)
             return names, f"Lab {number[1]}" if number else "This notebook"
@@ -79,5 +76,9 @@ def find_lab(check):
 
 
 def is_sound(marks):
-    """Whether a cell's marks are those that nbgrader writes: what is graded has a number of points."""
-    return not marks.get("grade") or isinstance(marks.get("points"), int | float)
+    """Whether a cell's marks are those that nbgrader writes: a name, and points if the cell is graded."""
+    return (
+        isinstance(marks, dict)
+        and "grade_id" in marks
+        and (not marks.get("grade") or isinstance(marks.get("points"), int | float))
+    )

@@ -39,7 +39,8 @@
 # - In a **task** you replace the line `raise NotImplementedError(...)` by your own lines. The comment says about how
 #   many.
 # - The **check** below a task runs your code. It passes, or it tells you in a sentence what is probably wrong. Run it
-#   as often as you like. When the lab is graded, more cases of the same kind are tried.
+#   as often as you like. It is folded to one line, since it names the mistakes that others made: a click opens it. When
+#   the lab is graded, more cases of the same kind are tried.
 # - A cell that begins with a comment `# For show` draws or times what you have just built. Change it as you please:
 #   it is never graded.
 #

@@ -473,8 +473,8 @@ except RunFailed as failed:
 # - the **ring of waits** is the proof. Each rank waits for the next one, and the last for the first. Nobody in the ring
 #   can ever go on. Whoever waits for one of them, directly or through others, is a victim.
 #
-# Four conditions must hold for a deadlock, and the ring is the last of them (Coffman, Elphick and Shoshani, 1971). Where
-# messages were sent before, a picture below the report shows them, and then that all wait.
+# Four conditions must hold for a deadlock, and the ring is the last of them (Coffman, Elphick and Shoshani, 1971). If
+# messages were sent before, a picture below the report shows them, and how all ranks wait afterwards.
 #
 # The next one has six ranks. Do not search for the mistake in the code. Run it, and let the report tell you.
 
