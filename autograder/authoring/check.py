@@ -213,10 +213,12 @@ def summarize(name, solution, given, runs):
     checks = [cell for cell in solution.cells if source.is_check(cell)]
     tasks = len(set(source.tasks_of_checks(solution.cells).values()))
     points = sum(source.nbgrader(cell)["points"] for cell in checks)
+    extra = sum(map(source.extra_points, checks))
     pictures = len(find_pictures(runs["plain"].solved))
     seconds = {way: f"{run.seconds:.0f} s" for way, run in runs.items()}
     return (
-        f"{name} is fine: {count(tasks, 'task')}, {count(len(checks), 'check')} with {count(points, 'point')}, "
+        f"{name} is fine: {count(tasks, 'task')}, {count(len(checks), 'check')} with {count(points, 'point')}"
+        f"{f' and {extra:g} of extra credit' if extra else ''}, "
         f"{count_answers(given)}, {count(pictures, 'picture')}. It runs in {seconds['plain']} and is graded in "
         f"{seconds['outside']}. Students receive labs/{name}/{name}.ipynb."
     )

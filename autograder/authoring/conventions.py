@@ -46,7 +46,8 @@ def check_expectations(name, solution):
     except Problem as problem:
         return None, [str(problem)]
     problems = []
-    points = sum(source.nbgrader(cell)["points"] for cell in solution.cells if source.is_check(cell))
+    checks = filter(source.is_check, solution.cells)
+    points = sum(source.nbgrader(cell)["points"] + source.extra_points(cell) for cell in checks)
     full = expected.hand_ins["full"].points
     if full != points:
         problems.append(f"lab.toml: [hand-ins.full] has points = {full:g}, but the checks give {points:g} in all.")

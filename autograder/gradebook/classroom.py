@@ -57,6 +57,7 @@ def configure(c, root):
         f"{ours}.Examine",
         f"{nbgrader}.LimitOutput",
         f"{nbgrader}.SaveAutoGrades",
+        f"{ours}.GiveExtraCredit",
         f"{nbgrader}.AssignLatePenalties",
         f"{nbgrader}.CheckCellMetadata",
         f"{ours}.MakeInert",

@@ -58,15 +58,16 @@ class Candidate:
             self.record = record | {"version": self.version}
 
     def add_points(self):
-        """Return (points that its checks gave, points that they can give)."""
+        """Return (points that its checks gave, with extra credit; points that they can give, without)."""
         checks = [cell for cell in self.notebook.cells if source.is_check(cell)]
         points = {cell.id: cell.metadata.nbgrader.points for cell in checks}
+        extra = {cell.id: source.extra_points(cell) for cell in checks}
         failed = {
             name
             for name, outputs in self.record["cells"].items()
             if any(output["output_type"] == "error" for output in outputs)
         }
-        return sum(points[name] for name in points.keys() - failed), sum(points.values())
+        return sum(points[name] + extra[name] for name in points.keys() - failed), sum(points.values())
 
     def describe(self):
         """Name the try by its file and its time."""

@@ -20,6 +20,7 @@ from autograder.gradebook import assignments
 from autograder.gradebook.folder import ClassFolder
 from autograder.intake import tidy
 from autograder.intake.folders import is_notebook, list_files
+from autograder.labs import source
 from autograder.reports import inert
 
 
@@ -85,6 +86,25 @@ class Examine(NbGraderPreprocessor):
             files = list_files(folder.autograded(names["student"], names["assignment"]).parent)
         files = {name: path.read_bytes() for name, path in files.items() if not is_notebook(name)}
         return examine_apart(nb, self.unsafe, self.cell_seconds, files)
+
+
+class GiveExtraCredit(NbGraderPreprocessor):
+    """Gives the extra credit of checks whose points are not part of the lab's maximum.
+
+    In nbgrader's gradebook such a check has a maximum of 0, and `Grade.extra_credit` holds what it earned. Extra credit
+    that a person gave to other cells stays.
+    """
+
+    def preprocess(self, nb, resources):
+        """Write the extra credit of each such check into the gradebook; `nb` stays as it is."""
+        names = resources["nbgrader"]
+        with Gradebook(names["db_url"]) as book:
+            for cell in filter(source.extra_points, nb.cells):
+                place = (cell.metadata.nbgrader.grade_id, names["notebook"], names["assignment"], names["student"])
+                has_failed = any(output.output_type == "error" for output in cell.outputs)
+                book.find_grade(*place).extra_credit = 0.0 if has_failed else float(source.extra_points(cell))
+            book.db.commit()
+        return nb, resources
 
 
 class MakeInert(NbGraderPreprocessor):

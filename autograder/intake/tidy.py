@@ -189,6 +189,7 @@ def make_like(model, content):
 
 
 def copy_metadata(model):
-    """Copy the metadata that the lab gives to a cell: nbgrader's, and where a check runs (see examination)."""
+    """Copy the metadata that the lab gives to a cell: nbgrader's, where a check runs, and its extra credit."""
     kept = {"nbgrader": dict(model.metadata["nbgrader"])}
-    return nbformat.from_dict(kept | ({source.INSIDE: True} if source.is_inside(model) else {}))
+    kept |= {key: model.metadata[key] for key in (source.INSIDE, source.EXTRA) if key in model.metadata}
+    return nbformat.from_dict(kept)

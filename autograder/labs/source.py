@@ -13,7 +13,7 @@ from nbformat.v4 import new_notebook
 
 from course.errors import Problem
 from course.home import HOME
-from course.student.verdict import count, shorten
+from course.student.verdict import EXTRA, count, shorten
 
 SOLUTIONS = HOME / "solutions"
 LABS = HOME / "labs"
@@ -90,13 +90,10 @@ def cell_lines(path, count):
 
 def mark(cell, ids):
     """Give the cell nbgrader's metadata and the id that its title says; returns the cell."""
-    title, points = cell.metadata.get("title", ""), cell.metadata.get("points")
-    kind, name = parse_title(title, cell.cell_type)
+    title, points, extra = (cell.metadata.get(key) for key in ("title", "points", EXTRA))
+    kind, name = parse_title(title or "", cell.cell_type)
     require_markers(cell, kind, name)
-    if (points is not None) != (kind in ("check", "answer")):
-        raise Problem("points=N belongs to check and answer cells, and each of them needs it.")
-    if points is not None and not (isinstance(points, int | float) and points > 0):
-        raise Problem(f"points must be a positive number, not {points!r}.")
+    require_points(kind, points, extra)
     cell.id = name or unnamed_id(cell.source, ids)
     if cell.id in ids:
         raise Problem(f"the name {cell.id} is taken by a cell above: choose another name.")
@@ -113,16 +110,29 @@ def mark(cell, ids):
             "locked": kind in ("check", "given"),
             "task": False,
             "schema_version": 3,
-        } | ({} if points is None else {"points": points})
+        } | ({"points": points or 0} if kind in ("check", "answer") else {})
+    if extra is not None:
+        cell.metadata[EXTRA] = extra
     if kind == "check":
-        cell.source = f"{heading_of_check(name, points)}\n{cell.source}"
+        cell.source = f"{heading_of_check(name, points, extra)}\n{cell.source}"
         cell.metadata["jupyter"] = {"source_hidden": True}
     return cell
 
 
-def heading_of_check(name, points):
+def require_points(kind, points, extra):
+    """Raise Problem where a cell that is graded has no points, or a cell has points that it cannot have."""
+    if (points is not None) != (kind == "answer" or (kind == "check" and extra is None)):
+        raise Problem("points=N belongs to check and answer cells; each of them needs it, or a check extra=N instead.")
+    if extra is not None and kind != "check":
+        raise Problem("extra=N, for extra credit, belongs to check cells only.")
+    for number in (points, extra):
+        if number is not None and not (isinstance(number, int | float) and number > 0):
+            raise Problem(f"points must be a positive number, not {number!r}.")
+
+
+def heading_of_check(name, points, extra=None):
     """The first line of a check, which JupyterLab shows in its place until the student opens it."""
-    return f"# check: {shorten(name)}, {count(points, 'point')}"
+    return f"# check: {shorten(name)}, {count(points or extra, 'point')}{' of extra credit' if extra else ''}"
 
 
 def require_markers(cell, kind, name):
@@ -175,12 +185,23 @@ def require_consistent(cells):
                 bound[name] = cell.id
         if is_check(cell) and task is None:
             raise Problem(f"check {cell.id} has no task above it.")
+    require_one_kind(cells)
     for cell in filter(is_check, cells):
         taken = sorted(bound_names(cell.source) & bound.keys())
         if taken:
             raise Problem(
                 f"check {cell.id} binds or deletes {taken[0]}, which belongs to the student (task {bound[taken[0]]}): use another name."
             )
+
+
+def require_one_kind(cells):
+    """Raise Problem where some checks of a task give points and others extra credit."""
+    kinds, tasks = {}, tasks_of_checks(cells)
+    for cell in filter(is_check, cells):
+        kinds.setdefault(tasks[cell.id], set()).add(extra_points(cell) > 0)
+    for task, found in kinds.items():
+        if len(found) > 1:
+            raise Problem(f"task {task} has checks with points=N and with extra=N: give all of them the same kind.")
 
 
 def bound_names(source):
@@ -216,6 +237,11 @@ def is_task(cell):
 def is_check(cell):
     """Do this cell's asserts give points?"""
     return bool(nbgrader(cell).get("grade")) and not nbgrader(cell).get("solution")
+
+
+def extra_points(cell):
+    """The extra credit that a check gives; 0 for every other cell."""
+    return cell.metadata.get(EXTRA, 0) if is_check(cell) else 0
 
 
 def is_inside(cell):

@@ -30,6 +30,8 @@ class FeedbackPage(GetGrades):
         )
         if grade.needs_manual_grade and grade.manual_score is None:
             cell.metadata.nbgrader["score"] = None
+        if extra := source.extra_points(cell):
+            cell.metadata.nbgrader["points"] = extra  # the page says that they are not part of the maximum
 
     def preprocess(self, nb, resources):
         nb, resources = super().preprocess(nb, resources)
@@ -39,7 +41,8 @@ class FeedbackPage(GetGrades):
                 cell.source = "A person grades what follows this text."
             elif cell.cell_type == "markdown" and inert.read_text(cell).strip():
                 cell.source = inert.show_answer(cell)
-        graded = [source.nbgrader(cell) for task in tasks for cell in task["graded"]]
+        cells = [cell for task in tasks for cell in task["graded"]]
+        graded = [source.nbgrader(cell) for cell in cells]
         score, penalty = sum(grade["score"] or 0 for grade in graded), resources["nbgrader"]["late_penalty"]
         with Gradebook(self.db_url) as book:
             facts = digest_facts(book, self.assignment_id, self.student_id)[self.student_id]
@@ -49,7 +52,7 @@ class FeedbackPage(GetGrades):
             "grade": max(0.0, score - penalty),
             "score": score,
             "penalty": penalty,
-            "points": sum(grade["points"] for grade in graded),
+            "points": sum(source.nbgrader(cell)["points"] for cell in cells if not source.extra_points(cell)),
             "by_hand": sum(grade["points"] for grade in graded if grade["score"] is None),
             "remarks": nb.metadata.get("course", {}).get("remarks", []),
             # black and white, with weight and slant: readable for everyone, and on paper

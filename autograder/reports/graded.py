@@ -22,11 +22,15 @@ from autograder.reports.render import TEMPLATES
 
 @dataclass
 class Points:
-    """Points of one or several cells: received, at most possible, and of these how many wait for a person."""
+    """Points of one or several cells: received, at most possible, and of these how many wait for a person.
+
+    extra: points of extra credit that are possible beside `max`; `score` contains those received.
+    """
 
     score: float = 0.0
     max: float = 0.0
     waits: float = 0.0
+    extra: float = 0.0
 
 
 @dataclass
@@ -45,7 +49,7 @@ class GradedHandIn:
     def sum_points(self, cells):
         """The Points of these cells together."""
         points = [self.points[cell] for cell in cells if cell in self.points]
-        return Points(*(sum(getattr(each, name) for each in points) for name in ("score", "max", "waits")))
+        return Points(*(sum(getattr(each, name) for each in points) for name in ("score", "max", "waits", "extra")))
 
     def find_empty(self, release):
         """Names of the tasks and written answers in which the student wrote nothing."""
@@ -75,6 +79,9 @@ def read_hand_ins(classroom, lab):
         if path.is_file():
             notebook = read_notebook(path)
             hand_in.cells = notebook.cells
+            for cell in filter(source.extra_points, notebook.cells):
+                if cell.metadata.nbgrader.grade_id in hand_in.points:
+                    hand_in.points[cell.metadata.nbgrader.grade_id].extra = source.extra_points(cell)
             hand_in.remarks = list(notebook.metadata.get("course", {}).get("remarks", []))
         of_lab = classroom.read_record(hand_in.student, lab)
         hand_in.run = of_lab or classroom.read_record(hand_in.student, lab, lab)  # of an assignment that is no lab

@@ -52,12 +52,15 @@ def write_tasks(path, tasks, hand_ins):
 
     tasks: dict from a task's name to the names of the cells that give its points. hand_ins: list of GradedHandIn.
     """
-    most = {task: max(each.sum_points(cells).max for each in hand_ins) for task, cells in tasks.items()}
-    columns = [f"{task} (of {most[task]:g})" for task in tasks]
+    columns = []
+    for task, cells in tasks.items():
+        points = [each.sum_points(cells) for each in hand_ins]
+        most, extra = (max(getattr(each, name) for each in points) for name in ("max", "extra"))
+        columns.append(f"{task} ({extra:g} extra)" if extra else f"{task} (of {most:g})")
     rows = []
     for hand_in in hand_ins:
         of_task = {task: hand_in.sum_points(cells) for task, cells in tasks.items()}
-        scores = [None if points.waits == points.max else points.score for points in of_task.values()]
+        scores = [None if points.waits and points.waits == points.max else points.score for points in of_task.values()]
         waiting = "; ".join(f"{task} ({points.waits:g})" for task, points in of_task.items() if points.waits)
         rows.append([hand_in.student, hand_in.last_name, hand_in.first_name, *scores, hand_in.penalty, waiting])
     columns = ["student_id", "last_name", "first_name", *columns, "late_submission_penalty", "by_hand"]

@@ -76,6 +76,8 @@ def select_metadata(metadata):
     kept, grading = {}, metadata.get("nbgrader")
     if isinstance(grading, dict) and re.fullmatch(r"[\w-]+", str(grading.get("grade_id"))):
         kept["nbgrader"] = {key: grading[key] for key, kind in NBGRADER.items() if isinstance(grading.get(key), kind)}
+    if isinstance(metadata.get(source.EXTRA), int | float):
+        kept[source.EXTRA] = metadata[source.EXTRA]
     if metadata.get("tags") == ["measure"]:
         kept["tags"] = ["measure"]
     return nbformat.from_dict(kept)

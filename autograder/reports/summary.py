@@ -43,7 +43,14 @@ def render_summary(lab, tasks, hand_ins, release):
         late=sum(hand_in.penalty > 0 for hand_in in hand_ins),
         unsafe=sum(bool(hand_in.run.get("unsafe")) for hand_in in hand_ins),
         distribution=to_html(
-            plots.histogram(totals, x="points", y="hand-ins", title="Points per hand-in", ends=(0, most), is_small=True)
+            plots.histogram(
+                totals,
+                x="points",
+                y="hand-ins",
+                title="Points per hand-in",
+                ends=(0, max(most, *totals)),
+                is_small=True,
+            )
         ),
         outcomes=draw_outcomes(shares),
         tasks=rows,
@@ -74,6 +81,7 @@ def summarize_task(name, cells, hand_ins, empty):
     return {
         "name": name,
         "max": max(each.max for each in points),
+        "extra": max(each.extra for each in points),
         "mean": statistics.fmean([each.score for each in points if not each.waits] or [0.0]),
         "outcomes": {key: outcomes[key] for key in OUTCOMES},
     }
@@ -86,7 +94,7 @@ def classify(points, is_empty):
         return left_empty
     if points.waits:
         return waits
-    return full if points.score >= points.max else some if points.score > 0 else none
+    return full if points.score >= points.max + points.extra else some if points.score > 0 else none
 
 
 def to_html(plot):

@@ -8,6 +8,7 @@ import re
 
 from course.student.on_disk import read_notebooks
 
+EXTRA = "extra"  # in a check's metadata: its points, which are extra credit; nbgrader counts 0 points for it
 BOLD_GREEN, BOLD_RED, PLAIN = "\x1b[1;32m", "\x1b[1;31m", "\x1b[0m"
 
 
@@ -23,14 +24,16 @@ class Progress:
         line = f"{BOLD_GREEN}✓ {shorten(check)} passed{PLAIN}"
         cells, lab = find_lab(check)
         points = {name: marks["points"] for name, marks in cells.items() if marks.get("grade")}
+        extra = {name: marks[EXTRA] for name, marks in cells.items() if EXTRA in marks}
         if check not in points:
             return f"{line}."
-        tasks = group_by_task(cells)
-        done = sum(checks <= self.passed for checks in tasks.values())
-        earned = sum(points.get(name, 0) for name in self.passed)
+        tasks = [checks for checks in group_by_task(cells).values() if not checks & extra.keys()]
+        done = sum(checks <= self.passed for checks in tasks)
+        earned, earned_extra = (sum(kind.get(name, 0) for name in self.passed) for kind in (points, extra))
+        worth = f"{count(extra[check], 'point')} of extra credit" if check in extra else count(points[check], "point")
         return (
-            f"{line}: {count(points[check], 'point')}. {lab}: {earned:g} of {count(sum(points.values()), 'point')}, "
-            f"{done} of {count(len(tasks), 'task')}."
+            f"{line}: {worth}. {lab}: {earned:g} of {count(sum(points.values()), 'point')}, "
+            f"{done} of {count(len(tasks), 'task')}{f', and {earned_extra:g} extra' if earned_extra else ''}."
         )
 
     def blame(self, check):
@@ -63,12 +66,17 @@ def group_by_task(cells):
 def find_lab(check):
     """(grade_id -> nbgrader's marks of each cell, "Lab 1") of the notebook here that has this check.
 
-    Of several, such as copies, the one that was saved last. ({}, "") where none has it.
+    The marks of a check with extra credit contain it. Of several notebooks, such as copies, the one that was saved last
+    counts. ({}, "") where none has the check.
     """
     notebooks = sorted(read_notebooks(), key=lambda notebook: notebook[0].stat().st_mtime, reverse=True)
     for path, cells in notebooks:
-        marks = [cell["metadata"].get("nbgrader", {}) for cell in cells]
-        names = {each["grade_id"]: each for each in marks if is_sound(each)}
+        names = {}
+        for metadata in (cell["metadata"] for cell in cells):
+            marks = metadata.get("nbgrader", {})
+            if is_sound(marks):
+                extra = metadata.get(EXTRA)
+                names[marks["grade_id"]] = marks | ({EXTRA: extra} if isinstance(extra, int | float) else {})
         if check in names:
             number = re.match(r"0*(\d+)-", path.name)
             return names, f"Lab {number[1]}" if number else "This notebook"

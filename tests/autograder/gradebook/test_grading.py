@@ -214,6 +214,24 @@ def test_a_lab_that_changed_is_updated_in_the_class(mini, mini_solutions, tmp_pa
         assert book.find_assignment(LAB).max_score == 8
 
 
+def test_extra_credit_is_added_to_the_score_and_not_to_the_maximum(mini, mini_solutions, tmp_path, monkeypatch):
+    changed = tmp_path / "solutions"
+    shutil.copytree(mini_solutions, changed)
+    lab = changed / LAB / "lab.py"
+    lab.write_text(lab.read_text().replace("check descend points=3", "check descend extra=3"))
+    monkeypatch.setattr(source, "SOLUTIONS", changed)
+    put(tmp_path / "hand-ins", "ada", mini.hand_in())
+    put(tmp_path / "hand-ins", "bob", mini.hand_in(descend="pass"))
+    assert run(tmp_path / "hand-ins", tmp_path / "class")[0] == 0
+    assert read_scores(tmp_path / "class") == {"ada": 5, "bob": 2}
+    with Gradebook(f"sqlite:///{tmp_path / 'class'}/gradebook.db") as book:
+        assert book.find_assignment(LAB).max_score == 4
+    page = (tmp_path / "class" / "feedback" / "ada" / LAB / f"{LAB}.html").read_text()
+    assert "5 of 4 points" in page and "3 of 3 extra" in page
+    tasks = (tmp_path / "class" / "reports" / LAB / "tasks.csv").read_text().splitlines()
+    assert "descend (3 extra)" in tasks[0]
+
+
 @pytest.mark.parametrize("content", [None, "empty"])
 def test_a_folder_without_hand_ins_is_a_problem_that_says_what_it_should_hold(tmp_path, content):
     folder = tmp_path / "hand-ins"

@@ -108,3 +108,24 @@ def test_a_cell_that_the_convention_does_not_have_is_an_error_with_its_line(read
 def test_a_check_without_a_task_is_an_error(read):
     with pytest.raises(Problem, match="check a-check has no task above it"):
         read("# %% check a points=1\nassert True\n")
+
+
+def test_extra_credit_is_kept_beside_nbgraders_points_which_are_0(read):
+    cell = next(cell for cell in read(GOOD.replace("check ring points=3", "check ring extra=3")
+        .replace("check ring-uneven points=0.5", "check ring-uneven extra=0.5")).cells if source.is_check(cell))
+    assert (source.nbgrader(cell)["points"], source.extra_points(cell)) == (0, 3)
+    assert cell.source.splitlines()[0] == "# check: ring, 3 points of extra credit"
+
+
+@pytest.mark.parametrize(
+    "before, after, words",
+    [
+        ("check ring points=3", "check ring extra=3", "task ring has checks with points=N and with extra=N"),
+        ("check ring points=3", "check ring points=3 extra=1", "points=N belongs to"),
+        ("check ring points=3", "check ring extra=-1", "positive"),
+        ("task ring", "task ring extra=1", "belongs to check cells only"),
+    ],
+)
+def test_extra_credit_that_cannot_be_counted_is_a_problem(read, before, after, words):
+    with pytest.raises(Problem, match=words):
+        read(GOOD.replace(before, after))
