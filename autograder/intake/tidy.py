@@ -11,6 +11,7 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.labs import source
+from course.student import stubs
 
 PUT_BACK = "{} is missing; the lab's own was put back."
 FEW = 3  # a remark that holds for at most so many cells is repeated for each
@@ -120,7 +121,7 @@ class Arrangement:
         named = indices[-1]
         if len(indices) > 1:
             if source.is_answer(model):
-                written = [i for i in indices if self.cells[i].source.strip() != model.source.strip()]
+                written = [i for i in indices if not is_empty(self.cells[i], model)]
                 named = (written or indices)[-1]
             self.remark(f"{{}} appears {len(indices)} times; the last one counts.", grade_id)
         for index in indices:
@@ -128,6 +129,8 @@ class Arrangement:
             if cell.cell_type != model.cell_type:
                 self.remark(f"{{}} was no longer a {model.cell_type} cell; it was read as one.", grade_id)
                 cell = make_like(model, cell.source)
+            if source.is_answer(model) and is_empty(cell, model):
+                cell.source = model.source  # nbgrader then knows without a person that nothing was written
             cell.metadata = copy_metadata(model) if index == named else nbformat.from_dict({})
             self.placed.append(((index, 0, 0), cell))
 
@@ -168,6 +171,11 @@ def make_own(model):
     cell = make_like(model, "" if source.is_task(model) else model.source)
     cell.metadata = copy_metadata(model)
     return cell
+
+
+def is_empty(answer, model):
+    """Whether the student wrote nothing into the answer `model`, be it of this edition of the lab or an earlier one."""
+    return answer.source.strip() == model.source.strip() or stubs.is_empty_answer(answer.source)
 
 
 def is_visible_part(theirs, whole):

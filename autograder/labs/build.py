@@ -12,9 +12,9 @@ import nbformat
 from autograder.labs import converter, source
 from course.errors import Problem
 from course.files import write_whole
+from course.student import stubs
 
-STUB = '# YOUR CODE HERE\nraise NotImplementedError("this task is still empty: replace this line by your own.")'
-ANSWER_STUB = "YOUR ANSWER HERE"
+STUB, ANSWER_STUB = stubs.CODE, stubs.ANSWER
 
 
 def build_all():

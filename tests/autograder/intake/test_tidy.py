@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from nbformat.v4 import new_markdown_cell, new_notebook
 
 from autograder.labs import source
+from course.student import stubs
 
 
 def ids(notebook):
@@ -128,3 +129,12 @@ def test_any_mixture_of_cells_gives_each_graded_cell_once_with_its_check_after_i
     assert sorted(order) == sorted(whole)
     for check, task in source.tasks_of_checks(mini.release.cells).items():
         assert order.index(task) < order.index(check)
+
+
+@pytest.mark.parametrize("empty", [*stubs.EARLIER_ANSWERS, stubs.ANSWER, "", " \n"])
+def test_an_answer_in_which_nothing_was_written_is_the_labs_own_also_in_earlier_editions(mini, empty):
+    hand_in = mini.hand_in()
+    (answer,) = [cell for cell in hand_in.cells if source.is_answer(cell)]
+    answer.source = empty
+    notebook, remarks = mini.graded(hand_in)
+    assert sources(notebook, answer.id) == [stubs.ANSWER] and remarks == []
