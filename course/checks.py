@@ -4,6 +4,8 @@
     got = call(centre, x, new=True)  # and a hint where it returns x itself, or a part of it
     got = call_seeded(start, seed)   # what start(seed) returns; a hint where it uses NumPy's global generator
     run = call_on_ranks(ring, xs)    # as `call`, on simulated ranks, as `spmd` runs them
+    part, callers = watch(tally)     # `part` does what `tally` does and can be sent to engines; `callers` is a list that
+                                     # gets, for each call, the number of the engine that made it, None: no engine
     assert is_close(got, right)      # as exact as float64 is; float32 is not
 
 A call gets copies, so a check's own arrays never change. When hand-ins are graded, the function is in another process
@@ -16,6 +18,7 @@ import sys
 
 import numpy as np
 
+from course import callers
 from course.spmd import spmd
 
 PRECISION = 1e-9  # of the largest entry: far above the rounding of float64, far below that of float32
@@ -130,6 +133,24 @@ def judge(seen, new):
 
 
 call, call_seeded, call_on_ranks = make_calls(lambda function: sys.modules[__name__], spmd)
+
+
+def make_watch(find_module):
+    """Return `watch`. find_module: returns `course.callers`, in the process whose engines will call the function."""
+
+    def watch(function):
+        """Return (function, numbers): a copy that engines can call, and a list of who has called it so far.
+
+        The list has one entry per call: the number of the engine, or None if the call was made in the notebook. It is
+        kept by the process that runs the check: when hand-ins are graded, by the grader's.
+        """
+        numbers = []
+        return find_module().notify(function, numbers.append), numbers
+
+    return watch
+
+
+watch = make_watch(lambda: callers)
 
 
 def is_close(got, right):

@@ -132,7 +132,8 @@ class CourseForCheck:
         spmd = make_spmd(engines)
         self.spmd = types.SimpleNamespace(**vars(importlib.import_module("course.spmd")) | {"spmd": spmd})
         checks = importlib.import_module("course.checks")
-        self.checks = types.SimpleNamespace(**vars(checks) | make_calls(engines.link, spmd))
+        watch = checks.make_watch(lambda: engines.link.evaluate("module", "course.callers"))
+        self.checks = types.SimpleNamespace(**vars(checks) | make_calls(engines.link, spmd) | {"watch": watch})
         self.cluster = types.SimpleNamespace(start=engines.start)
         self.horovod = types.SimpleNamespace(start=engines.start_horovod)
 
