@@ -53,7 +53,7 @@ def check_lab(name, progress=lambda text: None):
         runs = run_both_ways(solution, judge.untouched_version(name, solution), given, judge.sample(given))
     except Problem as problem:
         return Report([*problems, str(problem)])
-    lines = lines_of_cells(name, solution)
+    lines = lines_of_cells(name)
     problems += judge_runs(runs, solution, given, lines) + check_times(runs, solution)
     problems += check_outputs(runs["plain"].solved, expected.pictures if expected else 0, lines)
     return Report(problems, summarize(name, solution, given, runs))
@@ -77,7 +77,7 @@ def check_task(name, task, progress=lambda text: None):
     progress(f"running {task} and its {len(given)} answers")
     cut_solution, untouched = (cut(each, checks) for each in (solution, judge.untouched_version(name, solution)))
     runs = run_both_ways(cut_solution, untouched, given, given)
-    problems += judge_runs(runs, cut_solution, given, lines_of_cells(name, solution))
+    problems += judge_runs(runs, cut_solution, given, lines_of_cells(name))
     seconds = time.monotonic() - start
     return Report(problems, f"{task} of {name} is fine: {count_answers(given)}, judged in {seconds:.0f} s.")
 
@@ -202,10 +202,9 @@ def check_style(name):
     return problems
 
 
-def lines_of_cells(name, solution):
+def lines_of_cells(name):
     """id of each cell -> the line of lab.py on which it begins."""
-    path = source.SOLUTIONS / name / "lab.py"
-    return dict(zip((cell.id for cell in solution.cells), source.cell_lines(path, len(solution.cells)), strict=True))
+    return {cell.id: line for line, cell in source.read_cells(source.SOLUTIONS / name / "lab.py")}
 
 
 def summarize(name, solution, given, runs):

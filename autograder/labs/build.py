@@ -81,6 +81,7 @@ def release_step(root, name, class_config=None, is_lab=True):
     from traitlets.config import Config
 
     config = Config(class_config or {})
+    config.GenerateAssignment.preprocessors = add_blanks(GenerateAssignment.preprocessors.default())
     config.CourseDirectory.root = str(root)
     config.CourseDirectory.assignment_id = name
     config.GenerateAssignment.no_database = class_config is None
@@ -94,6 +95,16 @@ def release_step(root, name, class_config=None, is_lab=True):
         converter.run(GenerateAssignment, CourseDirectory(config=config), config)
     except Problem as problem:
         raise Problem(f"nbgrader could not release {name}: {problem}") from problem
+
+
+def add_blanks(steps):
+    """nbgrader's `steps` of a release with KeepBlanks after the one that removes solutions."""
+    from nbgrader.preprocessors import ClearSolutions
+
+    from autograder.labs.blanks import KeepBlanks
+
+    after = steps.index(ClearSolutions) + 1
+    return [*steps[:after], KeepBlanks, *steps[after:]]
 
 
 def to_bytes(notebook):

@@ -11,6 +11,7 @@ from pathlib import Path
 import jupytext
 from nbformat.v4 import new_notebook
 
+from autograder.labs import questions
 from course.errors import Problem
 from course.home import HOME
 from course.student.verdict import EXTRA, count, shorten
@@ -52,21 +53,26 @@ def read(path):
     Raises Problem, naming file and line, for a cell that the convention does not have.
     """
     path = Path(path)
-    notebook = jupytext.read(path, fmt="py:percent")
-    lines = cell_lines(path, len(notebook.cells))
-    cells, ids = [], set()
-    for cell, line in zip(notebook.cells, lines, strict=True):
-        try:
-            cell = mark(cell, ids)
-        except Problem as problem:
-            raise Problem(f"{path.parent.name}/{path.name}, line {line}: {problem}") from None
-        ids.add(cell.id)
-        cells.append(cell)
+    cells = [cell for _, cell in read_cells(path)]
     try:
         require_consistent(cells)
     except Problem as problem:
         raise Problem(f"{path.parent.name}/{path.name}: {problem}") from None
     return new_notebook(cells=cells, metadata=METADATA)
+
+
+def read_cells(path):
+    """[(line of the text, cell)] of the lab at `path`; a quiz is several cells. Raises Problem as `read` does."""
+    notebook = jupytext.read(path, fmt="py:percent")
+    cells, ids = [], set()
+    for written, line in zip(notebook.cells, cell_lines(path, len(notebook.cells)), strict=True):
+        try:
+            for cell in questions.expand(written):
+                cells.append((line, mark(cell, ids)))
+                ids.add(cell.id)
+        except Problem as problem:
+            raise Problem(f"{path.parent.name}/{path.name}, line {line}: {problem}") from None
+    return cells
 
 
 def cell_lines(path, count):
@@ -97,7 +103,10 @@ def mark(cell, ids):
     cell.id = name or unnamed_id(cell.source, ids)
     if cell.id in ids:
         raise Problem(f"the name {cell.id} is taken by a cell above: choose another name.")
+    is_a_quiz = is_quiz(cell)
     cell.metadata.clear()
+    if is_a_quiz:
+        cell.metadata["quiz"] = True
     if kind == "text":
         cell.metadata.update(editable=False)
     elif kind == "measure":
@@ -161,7 +170,7 @@ def parse_title(title, cell_type):
             return kind, f"{name}-check" if kind == "check" else name
     raise Problem(
         f"'{title}' is not a title of a {cell_type} cell: "
-        "code cells are task NAME, check NAME points=N, measure or untitled; "
+        "code cells are task NAME, check NAME points=N, quiz NAME points=N, predict NAME, measure or untitled; "
         "markdown cells are answer NAME points=N or untitled."
     )
 
@@ -232,6 +241,11 @@ def nbgrader(cell):
 def is_task(cell):
     """Do students write code in this cell?"""
     return bool(nbgrader(cell).get("solution")) and not nbgrader(cell).get("grade")
+
+
+def is_quiz(cell):
+    """Does a student answer the questions of a quiz in this task?"""
+    return bool(cell.metadata.get("quiz"))
 
 
 def is_check(cell):
