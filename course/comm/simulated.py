@@ -3,7 +3,8 @@
 One rank runs at a time, always the one with the earliest clock, so a run is deterministic, and a ring of 1,024 ranks
 needs no cluster. A message of n bytes takes alpha + n / beta seconds from the moment when both sides are there and
 neither is busy with another message in the same direction (the alpha-beta model, with one port in each direction:
-Thakur, Rabenseifner and Gropp 2005, section 3). Computing takes only the time that `comm.compute` declares.
+Thakur, Rabenseifner and Gropp 2005, section 3). Computing takes only the time that `comm.compute` declares. On request
+several ranks share a node and its link to the other nodes (contention: `simulated_nodes.py`).
 
 Green threads (greenlet), because a switch between two of them takes well below a microsecond, and because one that
 never returns can be left behind. What a run changes in its process is in `process.py`.
@@ -13,11 +14,13 @@ import heapq
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from numbers import Integral
 from pathlib import Path
 
 import greenlet
 
 from course.comm.process import RankPrinter, alarm, rare_collections
+from course.comm.simulated_nodes import Nodes
 from course.comm.simulated_rank import Rank, RankStopped
 from course.errors import Interrupted, Problem
 
@@ -34,16 +37,31 @@ class Simulated:
 
     alpha: seconds per message. beta: bytes per second. gamma: seconds per byte that is added up
     (`comm.compute(added=...)`). trace: whether to keep the times of every call; None means with up to 64 ranks.
+
+    ranks_per_node: None means that messages of different ranks never disturb one another. A number k puts ranks 0 to
+    k - 1 on one node, the next k on another, and so on. The ranks of a node share one uplink to the other nodes: the
+    bytes of one message at a time go out through it, and those of one at a time come in. uplink_alpha, uplink_beta:
+    seconds per message and bytes per second between nodes; None means alpha and beta.
     """
 
     alpha: float = 1e-5
     beta: float = 1e9
     gamma: float = 0.0
     trace: bool | None = None
+    ranks_per_node: int | None = None
+    uplink_alpha: float | None = None
+    uplink_beta: float | None = None
 
     def __post_init__(self):
         if self.alpha < 0 or self.beta <= 0 or self.gamma < 0:
             raise Problem("Simulated: alpha and gamma must be at least 0 seconds, beta more than 0 bytes per second.")
+        alpha, beta, ranks = self.uplink_alpha, self.uplink_beta, self.ranks_per_node
+        if ranks is None and (alpha is not None or beta is not None):
+            raise Problem("Simulated: an uplink belongs to a node. Say how many ranks share it: ranks_per_node=4.")
+        if ranks is not None and (not isinstance(ranks, Integral) or ranks < 1):
+            raise Problem(f"Simulated: ranks_per_node={ranks} must be a whole number of at least 1.")
+        if (alpha is not None and alpha < 0) or (beta is not None and beta <= 0):
+            raise Problem("Simulated: uplink_alpha must be at least 0 seconds, uplink_beta more than 0 bytes/s.")
 
 
 class Simulation:
@@ -60,6 +78,7 @@ class Simulation:
         # added to it, so that the others whose clock shows the same come first.
         self.ready = [(0.0, rank) for rank in range(self.size)]
         self.sends_until, self.receives_until = [0.0] * self.size, [0.0] * self.size
+        self.nodes = None if network.ranks_per_node is None else Nodes(network, self.size)
         self.stop, self.is_over = None, False
         self.computing = None  # the green thread that an alarm found at work outside the communicator
         self.ranks = [Rank(self, rank, faults) for rank in range(self.size)]

@@ -168,7 +168,11 @@ class Rank(Carrier):
         delayed = sent.not_before > began
         if delayed:
             began = sent.not_before
-        done = began + network.alpha + nbytes / network.beta
+        if simulation.nodes is None:
+            done = began + network.alpha + nbytes / network.beta
+        else:
+            now = max(sent.posted, received.posted)
+            done = simulation.nodes.find_end(self.rank, receiver.rank, nbytes, now, began)
         if not delayed:  # a message that a fault delays blocks no other message
             sends_until[self.rank] = receives_until[receiver.rank] = done
         if nbytes:

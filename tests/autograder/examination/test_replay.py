@@ -171,6 +171,7 @@ def kernel():
         ("tree", 7, 4, '"simulated"', ", root=3"),
         ("tree", 1024, 2, "Simulated(trace=False)", ""),
         ("overlapped", 5, 8, "Simulated(alpha=1e-6, beta=1e9, gamma=1e-9)", ""),
+        ("overlapped", 5, 8, "Simulated(ranks_per_node=2, uplink_alpha=1e-4, uplink_beta=1e6)", ""),
         ("overlapped", 3, 0, '"simulated"', ", rounds=2"),
         ("tensors", 2, 3, '"simulated"', ""),
         ("served", 4, 4, '"simulated"', ""),
