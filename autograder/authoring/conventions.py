@@ -12,6 +12,9 @@ from autograder.labs import expectations, source
 from course.errors import Problem
 
 LEAST_QUESTIONS = 2  # written answers per lab
+MOST_TASKS = 10  # of the core: tasks whose checks give points, without the quiz
+MOST_MINUTES = 90  # of the core's steps together
+MINUTES = re.compile(r"^\| step \| what \| minutes \|\n\|[-| ]+\|\n(?P<rows>(?:\|.*\|\n?)+)", re.MULTILINE)
 LEAST_SECRET = 20  # characters; a shorter line of a solution gives nothing away
 OPEN = re.compile(r"^(import|from) |= np\.random\.default_rng\(")  # lines that give nothing away
 
@@ -37,6 +40,36 @@ def check_frame(name, solution):
     if index.exists() and f"({name}/{name}.ipynb)" not in index.read_text(encoding="utf-8"):
         problems.append(f"solutions/index.py has no row for {name}.")
     return problems
+
+
+def check_core(solution):
+    """Problems with the size of the lab's core, which every student is to finish; further steps give extra credit."""
+    problems, tasks, minutes = [], count_core_tasks(solution), sum_minutes(solution)
+    if not any(map(source.is_quiz, solution.cells)):
+        problems.append("lab.py: a quiz on earlier labs is missing, `quiz opening points=1`.")
+    if tasks > MOST_TASKS:
+        problems.append(
+            f"lab.py: the core has {tasks} tasks; {MOST_TASKS} are the most. Give checks of further steps extra=N."
+        )
+    if minutes > MOST_MINUTES:
+        problems.append(f"lab.py: the steps of the core take {minutes:g} minutes; {MOST_MINUTES} are the most.")
+    return problems
+
+
+def count_core_tasks(solution):
+    """The number of tasks whose checks give points, without quizzes."""
+    cells = {cell.id: cell for cell in solution.cells}
+    tasks = source.tasks_of_checks(solution.cells)
+    core = {task for check, task in tasks.items() if not source.extra_points(cells[check])}
+    return sum(not source.is_quiz(cells[task]) for task in core)
+
+
+def sum_minutes(solution):
+    """The sum of the minutes in the lab's table of core steps, `| step | what | minutes |`; 0 without one."""
+    for cell in solution.cells:
+        if cell.cell_type == "markdown" and (table := MINUTES.search(cell.source)):
+            return sum(map(float, re.findall(r"\|\s*([\d.]+)\s*\|$", table["rows"], re.MULTILINE)))
+    return 0.0
 
 
 def check_expectations(name, solution):

@@ -10,7 +10,8 @@
 #
 # | step | what | minutes |
 # |---|---|---|
-# | 1 | the average over ranks | 10 |
+# | 0 | a question from memory | 3 |
+# | 1 | the average over ranks | 12 |
 # | 2 | two questions | 10 |
 #
 # Say what students need to know, and what the lab before this one gave them. Name the source of the symbols.
@@ -20,6 +21,17 @@
 import numpy as np
 
 from course import plots
+from course.questions import outcome
+
+# %% [markdown]
+# ## Step 0. From memory
+#
+# Ask here what earlier labs have taught and this one needs; five questions are a good number.
+
+# %% quiz opening points=1
+# 1. Two numbers have the mean 4, and three other numbers have the mean 9. What is the mean of all five?
+#    = 7
+#    because (2 · 4 + 3 · 9) / 5 = 35 / 5.
 
 # %% [markdown]
 # ## Step 1. The average over ranks
@@ -72,6 +84,12 @@ assert np.allclose(got, right, rtol=1e-9), (
 # %% [markdown]
 # How wrong is the plain mean? Here two ranks share 100 examples. Gradients of 8 and 2 stand for ranks whose data
 # differ.
+
+# %% predict worst
+# Rank 0 holds 99 of the 100 examples, and its gradient is 8. By how much is the plain mean wrong? Write a number.
+
+# %% measure
+outcome("worst", average([np.array([8.0]), np.array([2.0])], [99, 1])[0] - 5.0)
 
 # %% measure
 # For show: your average and the plain mean, for every way to share 100 examples. Try other gradients.

@@ -41,7 +41,7 @@ def test_a_new_lab_is_fine_in_one_line_and_is_built(scratch, course, toy):
     status, output, _ = course("check", "10-toy")
     assert (status, len(output)) == (0, 1), output
     assert output[0].startswith(
-        "10-toy is fine: 1 task, 1 check with 2 points, 5 wrong and 1 right answer, 1 picture. It"
+        "10-toy is fine: 2 tasks, 2 checks with 3 points, 5 wrong and 1 right answer, 1 picture. It"
     )
     assert (source.LABS / "10-toy" / "10-toy.ipynb").exists() and (source.LABS / "index.ipynb").exists()
 
@@ -51,7 +51,7 @@ def test_every_problem_is_one_line_and_a_malformed_answer_fails_alone(scratch, c
     toy("wrong/average-not-divided.py", "# task: average\n", "")
     toy("wrong/average-typo.py", "", "# task: avverage\n# loses: average-check\n# hint: x\n")
     toy("right/average-numpy.py", "weights=counts", "weights=None")
-    toy("lab.toml", "points = 2", "points = 3")
+    toy("lab.toml", "points = 3", "points = 4")
     toy("lab.toml", "replace.average", "replace.avverage")
     toy("lab.py", "\n# %% [markdown]\n# ## Step 2. Two questions\n", BROKEN_PICTURE)
     toy("lab.py", "# %load_ext course\n", "")
@@ -65,17 +65,18 @@ def test_every_problem_is_one_line_and_a_malformed_answer_fails_alone(scratch, c
         "average-typo.py: the lab has no task avverage with a check",
         "wrong/average-plain-mean gets no hint with 'Weigh each one by its number of examples'. Messages: ['5 is the",
         "right/average-numpy loses average-check instead of nothing. Messages: ['5 is the plain mean",
-        "lab.toml: [hand-ins.full] has points = 3, but the checks give 2 in all.",
+        "lab.toml: [hand-ins.full] has points = 4, but the checks give 3 in all.",
         "lab.toml: [hand-ins.syntax] names avverage, which is not a cell of the lab.",
         "lab.py: the first code cell must begin with `# %load_ext course`",
         'the last cell must be `measure hand-in` with `hand_in.button("10-toy")`',
         "a picture has no text twin: return a plot of course.plots.",
         "the cell prints to stderr: careful",
+        "opening-check does not say that it passed.",
         "average-check does not say that it passed.",
         "the solved lab takes",
     ]:
         assert text.count(words) == 1, (words, text)
-    assert len(output) == 12, text
+    assert len(output) == 13, text
 
 
 @pytest.mark.long
@@ -126,7 +127,7 @@ def test_an_unknown_task_a_broken_text_and_an_unknown_lab_are_said_in_one_line(s
         assert status == 1 and output == [] and "10-toy has no task averages with a check; its tasks" in error
     toy("lab.py", "# %% check average points=2", "# %% chek average points=2")
     status, output, _ = course("check", "10-toy")
-    assert (status, len(output)) == (1, 1) and output[0].startswith("10-toy/lab.py, line 47: 'chek average'")
+    assert (status, len(output)) == (1, 1) and output[0].startswith("10-toy/lab.py, line 59: 'chek average'")
     status, output, _ = course("check", "11-toy")
     assert (status, len(output)) == (1, 1) and "there is no lab 11-toy" in output[0]
 
