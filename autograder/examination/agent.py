@@ -25,7 +25,7 @@ import zmq
 from IPython import get_ipython
 from IPython.utils.capture import capture_output
 
-from autograder.examination.noted import NotedComm, Notes, errors, faults, simulated, spmd
+from autograder.examination.noted import NotedComm, Notes, errors, faults, simulated, spmd, states
 from autograder.examination.values import dumps, loads
 
 MAX_MESSAGE = 4000  # characters of an error's text
@@ -222,22 +222,31 @@ def carry_out(message):
 def describe(error):
     """Describe an exception by plain values: its classes' names, its text, its place, and a failed run's report."""
     kinds = [kind.__name__[:200] for kind in type(error).__mro__[:20]]
-    steps = [(frame.f_code, line) for frame, line in traceback.walk_tb(error.__traceback__)]
-    parts = {"kinds": kinds, "message": str(error)[:MAX_MESSAGE], "place": locate(reversed(steps))}
+    steps = list(traceback.walk_tb(error.__traceback__))[::-1]
+    parts = {"kinds": kinds, "message": str(error)[:MAX_MESSAGE], "place": locate(steps)}
     failed = getattr(sys.modules.get("course.spmd"), "RunFailed", ())
     return parts | ({"report": error.report, "trace": error.trace} if isinstance(error, failed) else {})
 
 
 def list_frames(frame):
-    """Yield (code, line) of a frame and of all around it, the innermost first."""
+    """Yield (frame, line) of a frame and of all around it, the innermost first."""
     while frame is not None:
-        yield frame.f_code, frame.f_lineno
+        yield frame, frame.f_lineno
         frame = frame.f_back
 
 
 def locate(steps):
-    """Return [line, function, text of the line] of the first of `steps` that is in a cell, None if there is none."""
-    for code, line in steps:
-        if "ipykernel_" in code.co_filename or "ipython-input" in code.co_filename:
-            return [line, code.co_name, linecache.getline(code.co_filename, line).strip()]
+    """Return [line, function, text of the line, collective] of the first of `steps` in a cell; None without one.
+
+    steps: (frame, line), the innermost first. collective: that of the steps as a list, None outside one.
+    """
+    steps = [(frame, line) for frame, line in steps if is_in_cell(frame.f_code)]
+    for frame, line in steps[:1]:
+        code, collective = frame.f_code, states.find_collective([frame for frame, _ in steps])
+        return [line, code.co_name, linecache.getline(code.co_filename, line).strip(), collective and list(collective)]
     return None
+
+
+def is_in_cell(code):
+    """Whether this code stands in a cell of the notebook."""
+    return "ipykernel_" in code.co_filename or "ipython-input" in code.co_filename

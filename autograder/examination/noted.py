@@ -19,9 +19,10 @@ def import_apart(*names):
     return modules
 
 
-spmd, simulated, faults, buffers, objects, mpi4py_names, transfer, errors = import_apart(
+spmd, simulated, states, faults, buffers, objects, mpi4py_names, transfer, errors = import_apart(
     "course.spmd",
     "course.comm.simulated",
+    "course.comm.states",
     "course.comm.faults",
     "course.comm.buffers",
     "course.comm.objects",

@@ -19,6 +19,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 
 from autograder.examination.kernel import TimeUp
 from course.comm.hang import FailureReport
+from course.comm.states import Collective
 from course.comm.trace import Trace
 from course.errors import Problem
 from course.spmd import RunFailed
@@ -54,6 +55,7 @@ class Place:
     line: int
     function: str
     source: str
+    collective: Collective | None = None
 
     def text(self):
         """Return "line 4 of `descend`: `theta -= gamma * g`"."""
@@ -101,16 +103,29 @@ def is_written(name, cells):
 
 
 def find_place(parts, cells):
-    """Return the Place that the agent named by (line, function, source); None unless one of the cells has that line."""
-    if not isinstance(parts, list) or list(map(type, parts)) != [int, str, str]:
+    """Return the Place that the agent named by [line, function, source, collective].
+
+    None unless one of the cells has that line. The collective counts only if its functions are written in a cell.
+    """
+    if not isinstance(parts, list) or list(map(type, parts[:3])) != [int, str, str] or len(parts) != 4:
         return None
-    line, function, source = parts
+    line, function, source, collective = parts
     for cell in cells:
         lines = list_lines(cell)
         is_there = 0 < line <= len(lines) and lines[line - 1].strip() == source
         if is_there and (function in UNNAMED or is_written(function, [cell])):
-            return Place(line, function, source)
+            return Place(line, function, source, find_collective(collective, cells))
     return None
+
+
+def find_collective(parts, cells):
+    """Return the Collective that the agent named by [function, root, caller]; None unless the cells have its names."""
+    if not isinstance(parts, list) or list(map(type, parts)) != [str, int, str]:
+        return None
+    function, root, caller = parts
+    if not is_written(function, cells):
+        return None
+    return Collective(function, root, caller if is_written(caller, cells) else "")
 
 
 def restore_lines(text, cells):

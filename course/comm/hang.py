@@ -6,7 +6,7 @@
 
 from dataclasses import dataclass
 
-from course.comm.transfer import ANY_SOURCE, get_communicator, is_taken, name_rank, name_tag
+from course.comm.transfer import ANY_SOURCE, MessageMismatch, get_communicator, is_taken, name_rank, name_tag
 
 MOST_LINES = 16  # of a report's text
 
@@ -70,7 +70,9 @@ def find_ring(states):
 def _find_cause(states, ring, limit):
     """The root cause in words: first what ended a rank, then what kept one busy, then what the ranks wait for."""
     if ended_badly := _with(states, "raised", "died"):
-        return _as_sentence(min(ended_badly, key=lambda state: state.at).text())
+        first = min(ended_badly, key=lambda state: state.at)
+        own_turns = _own_turns_only(states) if first.error[0] == MessageMismatch.__name__ else ""
+        return own_turns or _as_sentence(first.text())
     if absent := _with(states, "absent"):
         return _as_sentence(absent[0].text())
     computing = _with(states, "computes")
@@ -93,8 +95,11 @@ def _find_cause(states, ring, limit):
 
 def _cause_of_waits(states, ring):
     """The cause where every rank waits or has returned."""
+    if own_turns := _own_turns_only(states):
+        return own_turns
     by_rank = {state.rank: state for state in states}
-    for explanation in (_lost_message, _different_tags, _message_to_itself, _missed_call, _peer_has_returned):
+    causes = _place_used_as_rank, _lost_message, _different_tags, _message_to_itself, _missed_call, _peer_has_returned
+    for explanation in causes:
         for state in _with(states, "waits"):
             for pending in state.pending:
                 if cause := explanation(state, pending, by_rank):
@@ -123,6 +128,47 @@ def _cause_in_library(alone, computing, returned):
         f"{waited}, but not all in the same call: the ranks make different calls, or the same calls in a different "
         "order, or only some ranks make one of them"
     )
+
+
+def _own_turns_only(states):
+    """The cause where each rank is in the same collective with itself as the root."""
+    inside = [state for state in states if state.doing in ("waits", "raised") and _get_collective(state)]
+    functions = {_get_collective(state).function for state in inside}
+    if len(inside) < 2 or len(functions) > 1 or any(_get_collective(state).root != state.rank for state in inside):
+        return ""
+    function, _, caller = _get_collective(inside[0])
+    roots = listed([state.rank for state in inside])
+    return (
+        f"Ranks {roots} are in `{function}`, each with itself as the root. A collective is one call that all ranks "
+        f"make together, with the same root on every rank{f': see where `{caller}` calls it' * bool(caller)}. Does a rank "
+        "call it only on its own turn, or begin with its own turn? In the turn of rank 0 every rank must pass root=0, "
+        "then root=1, and so on."
+    )
+
+
+def _place_used_as_rank(state, pending, by_rank):
+    """The cause where `peer` is a place, counted from a root that is not rank 0, and the rank at that place answers."""
+    collective, size = _get_collective(state), len(by_rank)
+    if not collective or not 0 < collective.root < size or not 0 <= pending.peer < size:
+        return ""
+    meant = (pending.peer + collective.root) % size
+    if _get_collective(by_rank[meant]) is None or _get_collective(by_rank[meant]).root != collective.root:
+        return ""
+    partners = [other.peer for other in by_rank[meant].pending if other.sends != pending.sends]
+    if not any(state.rank in (peer, (peer + collective.root) % size) for peer in partners):
+        return ""
+    act = "sends to" if pending.sends else "receives from"
+    return (
+        f"A place is used as a rank number: in `{collective.function}` with root={collective.root}, rank {state.rank} "
+        f"{act} rank {pending.peer}. Place {pending.peer} belongs to rank {meant}, which waits for rank {state.rank}. "
+        f"Turn each place into a rank before you pass it to {'send' if pending.sends else 'recv'}: (place + root) % "
+        "comm.size."
+    )
+
+
+def _get_collective(state):
+    """The Collective in which the rank was; None outside one, or where that is not known."""
+    return state.place and state.place.collective
 
 
 def _lost_message(state, pending, by_rank):
@@ -157,7 +203,7 @@ def _message_to_itself(state, pending, by_rank):
     if pending.peer != state.rank:
         return ""
     way = "dest" if pending.sends else "source"
-    remedy = f"To keep an array, copy it. If {way} was computed, check how: a place in a tree or a ring is not a rank."
+    remedy = f"To keep an array, copy it. If {way} is computed, check it for this rank."
     if pending.sends:
         return f"Rank {state.rank} sends to itself and cannot receive while it waits. {remedy}"
     return f"Rank {state.rank} waits for a message from itself. {remedy}"
@@ -184,14 +230,18 @@ def _missed_call(state, pending, by_rank):
 def _peer_has_returned(state, pending, by_rank):
     if _waits_for_one_of_several(state) or by_rank[pending.peer].doing != "returned":
         return ""
+    collective = _get_collective(state)
+    skipped = ""
+    if collective and collective.caller:
+        skipped = f" Or did rank {pending.peer} skip `{collective.function}`? Every rank must call a collective."
     if pending.sends:
         return (
             f"Rank {state.rank} sends to rank {pending.peer}, which has returned without receiving it: one send too "
-            "many, one recv too few, or the wrong rank."
+            f"many, one recv too few, or the wrong rank.{skipped}"
         )
     return (
         f"Rank {state.rank} waits for a message from rank {pending.peer}, which has returned without sending it: one "
-        "recv too many, one send too few, or the wrong rank."
+        f"recv too many, one send too few, or the wrong rank.{skipped}"
     )
 
 
@@ -203,11 +253,16 @@ def _cause_of_ring(ring, by_rank):
     ]
     names = listed(sorted(ring))
     if all(step.sends for step in steps):
-        return (
-            f"Ranks {names} all send and none of them receives: a send returns only when its message has been "
-            "received. Let one of them receive first, or use sendrecv. If this is a collective, every rank must call "
-            "it, not only the root."
+        cause = (
+            f"Ranks {names} all send and none of them receives: a send returns only when its message has been received."
         )
+        collectives = {_get_collective(by_rank[rank]) for rank in ring}
+        if len(collectives) == 1 and (collective := collectives.pop()):
+            return (
+                f"{cause} All are in `{collective.function}` with root={collective.root}: should a rank that is not "
+                "the root receive there before it sends, or not send at all?"
+            )
+        return f"{cause} Let one of them receive first, or use sendrecv."
     if not any(step.sends for step in steps):
         return f"Ranks {names} all wait to receive from one another and none of them sends: one must send first."
     return (

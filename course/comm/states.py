@@ -10,6 +10,9 @@ import sysconfig
 import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
 
 from course.comm.transfer import COLLECTIVES, get_tag, name_rank, name_tag
 
@@ -19,6 +22,14 @@ LIBRARIES = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "pure
 NOT_A_STUDENTS = ("<frozen", "<string>", *(f"{folder}{os.sep}" for folder in (COURSE, *LIBRARIES)))
 
 
+class Collective(NamedTuple):
+    """A student's function with an argument `root`, in which a rank was, and the student's function that called it."""
+
+    function: str
+    root: int
+    caller: str
+
+
 @dataclass(frozen=True)
 class Place:
     """A line of a function. It may come from another process; call `text` where the notebook's cells are."""
@@ -26,6 +37,7 @@ class Place:
     filename: str
     line: int
     function: str
+    collective: Collective | None = None  # the one that the line belongs to
 
     def text(self):
         """'cell 5, line 3 of `ring`: `comm.recv(x, source=0)`'."""
@@ -135,25 +147,46 @@ def is_students(filename):
 
 def find_place(frame):
     """The Place of the innermost frame with a student's code, from `frame` outwards; of `frame` if there is none."""
-    stack = []
-    while frame is not None:
-        stack.append((frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name))
-        frame = frame.f_back
-    return find_place_in_stack(stack) or Place(*stack[0])
+    frames = list(list_frames(frame))
+    stack = [(each.f_code.co_filename, each.f_lineno, each.f_code.co_name) for each in frames]
+    return find_place_in_stack(stack, find_collective(frames)) or Place(*stack[0])
 
 
-def find_place_in_stack(stack):
+def find_place_in_stack(stack, collective=None):
     """The Place of the innermost entry of `stack` that is a student's code; None without one.
 
     stack: [(file, line, function)], the innermost first.
     """
-    return next((Place(*entry) for entry in stack if is_students(entry[0])), None)
+    return next((Place(*entry, collective) for entry in stack if is_students(entry[0])), None)
+
+
+def list_frames(frame):
+    """Yield a frame and all around it, the innermost first."""
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def find_collective(frames):
+    """The Collective of the innermost student's function with an argument `root` that is a number; None without one.
+
+    frames: the innermost first.
+    """
+    students = [frame for frame in frames if is_students(frame.f_code.co_filename)]
+    for frame, around in zip(students, [*students[1:], None], strict=True):
+        code = frame.f_code
+        if "root" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
+            root = frame.f_locals.get("root")
+            if isinstance(root, int | np.integer):
+                return Collective(code.co_name, int(root), around.f_code.co_name if around else "")
+    return None
 
 
 def find_place_of_error(error):
     """The Place in the student's code where `error` was raised or last passed through; None without one."""
-    steps = [(frame.f_code, line) for frame, line in traceback.walk_tb(error.__traceback__)]
-    return find_place_in_stack([(code.co_filename, line, code.co_name) for code, line in reversed(steps)])
+    steps = list(traceback.walk_tb(error.__traceback__))[::-1]
+    stack = [(frame.f_code.co_filename, line, frame.f_code.co_name) for frame, line in steps]
+    return find_place_in_stack(stack, find_collective([frame for frame, _ in steps]))
 
 
 def describe_error(error):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from course.comm.hang import explain, find_ring
-from course.comm.states import Pending, Place, State, find_place_of_error, is_students
+from course.comm.states import Collective, Pending, Place, State, find_place_of_error, is_students
 from course.comm.transfer import BARRIER
 from course.spmd import RunFailed, spmd
 
@@ -28,6 +28,12 @@ def meets(rank, peer):
 
 def returned(rank):
     return State(rank, "returned")
+
+
+def within(state, function, root, caller=""):
+    """The state, in a call of a collective."""
+    state.place = Place("lab.py", 7, function, Collective(function, root, caller))
+    return state
 
 
 CAUSES = {
@@ -65,6 +71,45 @@ CAUSES = {
     ),
     "to itself": ([sends(0, 0)], "Rank 0 sends to itself and cannot receive while it waits"),
     "from itself": ([receives(0, 0)], "Rank 0 waits for a message from itself"),
+    "each calls a collective on its own turn only": (
+        [within(sends(rank, (rank + 1) % 3), "broadcast", rank, "all_gather") for rank in range(3)],
+        "Ranks 0, 1 and 2 are in `broadcast`, each with itself as the root. A collective is one call that all ranks "
+        "make together, with the same root on every rank: see where `all_gather` calls it.",
+    ),
+    "each calls a collective on its own turn only, and a message does not fit": (
+        [
+            within(receives(0, 2), "reduce", 0),
+            within(State(1, "raised", error=("MessageMismatch", "the size differs")), "reduce", 1),
+            returned(2),
+        ],
+        "Ranks 0 and 1 are in `reduce`, each with itself as the root. A collective is one call that all ranks make "
+        "together, with the same root on every rank. Does a rank call it only on its own turn",
+    ),
+    "all send in one call of a collective": (
+        [within(sends(rank, (rank + 1) % 3), "broadcast", 1, "all_gather") for rank in range(3)],
+        "Ranks 0, 1 and 2 all send and none of them receives: a send returns only when its message has been received. "
+        "All are in `broadcast` with root=1",
+    ),
+    "a place as dest": (
+        [
+            within(receives(0, 5), "broadcast", 2),
+            within(receives(1, 5), "broadcast", 2),
+            within(sends(2, 1), "broadcast", 2),
+            within(receives(3, 2), "broadcast", 2),
+        ],
+        "A place is used as a rank number: in `broadcast` with root=2, rank 2 sends to rank 1. Place 1 belongs to rank "
+        "3, which waits for rank 2.",
+    ),
+    "a place as source": (
+        [within(receives(0, 0), "broadcast", 2), returned(1), within(sends(2, 0), "broadcast", 2)],
+        "A place is used as a rank number: in `broadcast` with root=2, rank 0 receives from rank 0. Place 0 belongs to "
+        "rank 2, which waits for rank 0.",
+    ),
+    "a rank skips a collective": (
+        [within(sends(0, 1), "broadcast", 0, "all_reduce"), returned(1)],
+        "Rank 0 sends to rank 1, which has returned without receiving it: one send too many, one recv too few, or the "
+        "wrong rank. Or did rank 1 skip `broadcast`? Every rank must call a collective.",
+    ),
     "mixed circle": ([sends(0, 1), receives(1, 2), sends(2, 0)], "Ranks 0, 1 and 2 wait for one another in a circle"),
     "an endless loop": (
         [State(0, "computes"), receives(1, 0)],
@@ -195,6 +240,30 @@ def one_step_too_many(comm, x):
         comm.sendrecv(x, (comm.rank + 1) % comm.size, recvbuf=x.copy(), source=(comm.rank - 1) % comm.size)
 
 
+def pass_on(comm, x, root):
+    if comm.rank != root:
+        comm.recv(x, source=(comm.rank - 1) % comm.size)
+    if comm.rank != (root - 1) % comm.size:
+        comm.send(x, dest=(comm.rank + 1) % comm.size)
+
+
+def only_on_its_turn(comm, x):
+    pass_on(comm, x, root=comm.rank)
+
+
+def from_places(comm, x, root=1):
+    place = (comm.rank - root) % comm.size
+    if place > 0:
+        comm.recv(x, source=place - 1)
+    if place < comm.size - 1:
+        comm.send(x, dest=place + 1)
+
+
+def one_skips_a_collective(comm, x):
+    if comm.rank < 2:
+        pass_on(comm, x, root=0)
+
+
 def one_raises(comm, x):
     if comm.rank == 2:
         raise KeyError("w")
@@ -220,6 +289,9 @@ ERRORS = {
     wrong_peer: "Rank 0 sends to rank 2, which has returned without receiving it",
     wrong_size: "Rank 1 raised MessageMismatch: the size differs: rank 0 sent 3 × float64",
     one_step_too_many: "Rank 0 ",
+    only_on_its_turn: "Ranks 0, 1 and 2 are in `pass_on`, each with itself as the root.",
+    from_places: "A place is used as a rank number: in `from_places` with root=1",
+    one_skips_a_collective: "Or did rank 2 skip `pass_on`? Every rank must call a collective.",
     one_raises: "Rank 2 raised KeyError: 'w'",
     one_returns_early: "Rank 1 has not reached the barrier",
     one_never_ends: "Rank 1 was still computing after 1 seconds, the time limit",
@@ -234,7 +306,8 @@ def test_an_error_is_reported_with_its_cause_and_line_and_the_ranks_are_usable_a
     assert text[0] == caught.value.report.cause and ERRORS[function] in text[0]
     assert [line.split()[:2] for line in text[1:4]] == [["rank", str(rank)] for rank in range(3)]
     stuck = [line for line in text[1:4] if " waits " in line or " raised " in line or " computes" in line]
-    assert stuck and all(f"of `{function.__name__}`" in line and "test_hang.py, line" in line for line in stuck)
+    places = [f"test_hang.py, line {{}} of `{name}`".split("{}") for name in (function.__name__, "pass_on")]
+    assert stuck and all(any(begin in line and end in line for begin, end in places) for line in stuck)
     assert spmd(lambda comm: comm.barrier() or comm.rank, ranks=3, carrier=carrier) == [0, 1, 2]
 
 
