@@ -157,7 +157,7 @@ def _run_simulated(network, function, args, kwargs, seconds, faults):
     simulation = Simulation(network, function, args, [copy_for_rank(kwargs) for _ in args], faults)
     simulation.run(seconds)
     numbers = {"alpha": network.alpha, "beta": network.beta}
-    trace = Trace(simulation.records, "simulated", 0.0, simulation.seconds(), simulation.full, **numbers)
+    trace = Trace(simulation.records, "simulated", simulation.seconds(), simulation.full, **numbers)
     return simulation.states, simulation.values, trace, simulation.stop == "time"
 
 

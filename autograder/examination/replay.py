@@ -52,7 +52,7 @@ def run_ranks(link, function, args, ranks, carrier, timeout, faults, kwargs):
     replay.run(is_late)
     numbers = {} if is_local else {"alpha": network.alpha, "beta": network.beta}
     name = "local" if is_local else "simulated"
-    trace = Trace(replay.records, name, 0.0, replay.seconds(), replay.full, **numbers)
+    trace = Trace(replay.records, name, replay.seconds(), replay.full, **numbers)
     if all(state.doing == "returned" for state in replay.states):
         return Run(replay.values, trace)
     replay.explain_states()

@@ -23,6 +23,7 @@ MESSAGES = np.dtype(
         ("posted", "f8"), ("began", "f8"), ("end", "f8"),
     ]
 )  # fmt: skip
+ARRIVALS = np.dtype([("source", "i4"), ("dest", "i4"), ("tag", "i4"), ("step", "i4"), ("end", "f8")])
 
 
 class Recorder:
@@ -34,7 +35,8 @@ class Recorder:
         self.received = [0, 0]
         self.step = 0
         self.largest = array("q")  # bytes of the largest message that this rank sent in step 1, 2, ...
-        self.calls, self.messages = [], []
+        self.calls, self.messages, self.arrivals = [], [], []
+        self.entered = 0.0
         self.ending = ["", 0.0]
 
     def count_message(self, transfer):
@@ -45,6 +47,8 @@ class Recorder:
         if not transfer.sends:
             self.received[0] += 1
             self.received[1] += nbytes
+            if self.full:
+                self.arrivals.append((transfer.peer, self.rank, get_tag(transfer.tag), step, transfer.done))
             return
         count = self.sent[transfer.peer]
         count[0] += 1
@@ -76,6 +80,10 @@ class Recorder:
         if self.full:
             self.calls.append((self.rank, op, peer, nbytes, start, began, end, done))
 
+    def enter(self, now):
+        """Record that the rank entered its function at `now` on its clock."""
+        self.entered = now
+
     def end(self, doing, now):
         """Record what the rank was doing (as in `states.State`) when its part ended, at `now` on its clock."""
         self.ending = [doing, now]
@@ -100,7 +108,9 @@ class Recorder:
             "received": list(self.received),
             "step": self.step,
             "largest": np.array(self.largest),
+            "entered": self.entered,
             "ending": self.ending,
             "calls": np.array(self.calls, CALLS),
             "messages": np.array(self.messages, MESSAGES),
+            "arrivals": np.array(self.arrivals, ARRIVALS),
         }

@@ -28,6 +28,7 @@ def make_spans(trace):
     """The Spans of all ranks, those of each rank in order and without overlap.
 
     In a call of the communicator a rank waits, except while one of its messages crosses; outside the calls it computes.
+    Before it has entered the function it has no span.
     """
     return [span for rank in range(trace.ranks) for span in _make_spans_of(trace, rank)]
 
@@ -37,7 +38,7 @@ def _make_spans_of(trace, rank):
     crossings = _separate(own[["began", "end"]].tolist())
     calls = trace.calls[trace.calls["rank"] == rank]
     calls = calls[np.argsort(calls["start"], kind="stable")]
-    now, spans = 0.0, []
+    now, spans = max(0.0, np.nan_to_num(trace.entered[rank])), []
     for call in calls:
         start, end, peer, done = float(call["start"]), float(call["end"]), int(call["peer"]), bool(call["done"])
         spans.append(Span(rank, "compute", now, start))

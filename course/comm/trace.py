@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from course.comm import spans
-from course.comm.recorder import CALLS, MESSAGES
+from course.comm import clocks, spans
+from course.comm.recorder import ARRIVALS, CALLS, MESSAGES
 from course.errors import Problem
 
 MOST_ROWS = 16  # ranks in a text
@@ -20,21 +20,23 @@ NO_TIMES = "This run kept counts but no times: run it again with carrier=Simulat
 class Trace:
     """What the ranks of one run sent, and when.
 
-    ranks: their number. carrier: its name. seconds: from the first rank's start to the last rank's end, on the
-    carrier's clock. alpha (seconds per message) and beta (bytes per second): of the simulated network, None elsewhere.
+    ranks: their number. carrier: its name. seconds: from the moment in which the first rank entered the function to
+    the last rank's end. All times are counted from that moment, in seconds, on clocks that are brought together
+    (`clocks.py`). alpha (seconds per message) and beta (bytes per second): of the simulated network, None elsewhere.
     bytes_sent, bytes_received, messages_sent, messages_received, steps: int64, shape (ranks,); payload only. The steps
     of a rank are the number of messages in the longest chain that ends at it, in which each waits for the one before.
     link_bytes, link_messages: int64, shape (ranks, ranks), indexed [source, dest].
     step_bytes: int64, shape (steps,), the bytes of the largest message of each step.
-    calls, messages: structured arrays with times in seconds from the start (`recorder.CALLS`, `recorder.MESSAGES`);
-    empty without `full`.
+    calls, messages: structured arrays (`recorder.CALLS`, `recorder.MESSAGES`); empty without `full`. A message ends
+    when its dest has it.
+    entered: float64, shape (ranks,), when each rank entered the function; NaN if its record is lost.
     endings: a list with (doing, seconds) per rank: what the rank was doing at the end (`states.State.doing`), and when.
     """
 
-    def __init__(self, parts, carrier, started, seconds, full=True, alpha=None, beta=None):
-        """parts: `Recorder.to_plain()` of each rank, None if it was lost. started: the clock at the start."""
+    def __init__(self, parts, carrier, end, full=True, alpha=None, beta=None):
+        """parts: `Recorder.to_plain()` of each rank, None if it was lost. end: the clock at the end of the run."""
         n = self.ranks = len(parts)
-        self.carrier, self.seconds, self.full = carrier, float(seconds), full
+        self.carrier, self.full = carrier, full
         self.alpha, self.beta = alpha, beta
         self.link_bytes, self.link_messages = np.zeros((2, n, n), np.int64)
         self.messages_received, self.bytes_received, self.steps = np.zeros((3, n), np.int64)
@@ -49,12 +51,41 @@ class Trace:
             steps = len(part["largest"])
             self.step_bytes[:steps] = np.maximum(self.step_bytes[:steps], part["largest"])
         self.bytes_sent, self.messages_sent = self.link_bytes.sum(axis=1), self.link_messages.sum(axis=1)
+        self._set_times(parts, end)
+
+    def _set_times(self, parts, end):
+        """Set all that has times. parts, end: as for the Trace; each rank has its own clock."""
+        calls, messages, arrivals = (
+            _gather(parts, name, dtype)
+            for name, dtype in (("calls", CALLS), ("messages", MESSAGES), ("arrivals", ARRIVALS))
+        )
+        found = clocks.join_ends(messages, arrivals)
+        both, ends = found >= 0, arrivals[found[found >= 0]]
+        messages["end"][both] = ends["end"]
+        offsets = clocks.estimate_offsets(
+            self.ranks, ends["source"], ends["dest"], messages["posted"][both], ends["end"]
+        )
+        entered = np.array([np.nan if part is None else part["entered"] for part in parts], float) + offsets
+        start = np.nanmin(entered) if np.isfinite(entered).any() else 0.0
+        for rows, times, rank in (
+            (calls, ("start", "began", "end"), calls["rank"]),
+            (messages, ("posted", "began"), messages["source"]),
+            (messages, ("end",), np.where(both, messages["dest"], messages["source"])),
+        ):
+            for column in times:
+                rows[column] += offsets[rank] - start
+        messages["end"] = np.maximum(
+            messages["end"], messages["posted"]
+        )  # clocks that drift cannot be brought together
+        messages["began"] = np.minimum(messages["began"], messages["end"])  # the source may know later than the dest
+        self.calls, self.messages = (rows[np.argsort(rows["end"], kind="stable")] for rows in (calls, messages))
+        self.entered, self.seconds = entered - start, float(end - start)
         self.endings = [
-            ("died", self.seconds) if part is None else (part["ending"][0], part["ending"][1] - started)
-            for part in parts
+            ("died", self.seconds)
+            if part is None
+            else (part["ending"][0], float(part["ending"][1] + offsets[rank] - start))
+            for rank, part in enumerate(parts)
         ]
-        self.calls = _gather(parts, "calls", CALLS, ("start", "began", "end"), started)
-        self.messages = _gather(parts, "messages", MESSAGES, ("posted", "began", "end"), started)
 
     def to_plain(self):
         """The trace as a dict of plain values and arrays, for `from_plain`."""
@@ -66,7 +97,7 @@ class Trace:
     @classmethod
     def from_plain(cls, parts):
         """The Trace that `to_plain` described."""
-        trace = cls([], "", 0, 0)
+        trace = cls([], "", 0)
         vars(trace).update(parts)
         for name, dtype in (("calls", CALLS), ("messages", MESSAGES)):
             columns = parts[name]
@@ -182,9 +213,6 @@ def fit(nbytes, seconds):
     return float(alpha), float(1 / slope) if slope > 0 else np.inf
 
 
-def _gather(parts, name, dtype, times, started):
-    """The rows of all ranks in one array, in the order of time, with times counted from `started`."""
-    rows = np.concatenate([part[name] for part in parts if part is not None] or [np.empty(0, dtype)])
-    for column in times:
-        rows[column] -= started
-    return rows[np.argsort(rows[times[-1]], kind="stable")]
+def _gather(parts, name, dtype):
+    """The rows of all ranks in one array, those of each rank in its order."""
+    return np.concatenate([part[name] for part in parts if part is not None] or [np.empty(0, dtype)])

@@ -137,4 +137,4 @@ class RunWatcher:
         """The Trace up to the end of the run."""
         has_succeeded = all(peer.ended and peer.ended.doing == "returned" for peer in self.peers)
         seconds = max(peer.at for peer in self.peers) if has_succeeded else ended - self.server.began
-        return Trace([peer.record for peer in self.peers], self.kind.name, 0.0, seconds)
+        return Trace([peer.record for peer in self.peers], self.kind.name, seconds)

@@ -93,6 +93,7 @@ class RankLife:
                         raise RunOver
                     function, args, kwargs = content
                     self.in_function = True
+                    comm._recorder.enter(self.carrier.now())
                     value = function(comm, *args, **kwargs)
                     comm._finish()
                 finally:

@@ -58,7 +58,7 @@ def _draw_timeline(trace, ranks, spans, predicted, is_failed, title):
     axes.grid(False, axis="y")
     row_of = {rank: row for row, rank in enumerate(ranks)}
     _draw_spans(axes, spans, row_of, right, scale)
-    arrows = _arrows_of(trace, spans, row_of)
+    arrows = _arrows_of(trace, row_of)
     for arrow in arrows:
         _draw_arrow(axes, *arrow, scale)
     axes.set_xlim(0, right * scale)
@@ -100,21 +100,17 @@ def _draw_spans(axes, spans, row_of, right, scale):
         axes.add_collection(PolyCollection(boxes, facecolor=fill, edgecolor=colour, hatch=hatch, linewidth=width))
 
 
-def _arrows_of(trace, spans, row_of):
+def _arrows_of(trace, row_of):
     """The messages between the drawn ranks: (row of the source, start, row of the dest, arrival), times in seconds.
 
-    The list is empty if there are so many messages that they would hide everything. A trace has the sender's times. If
-    the dest had a message before its sender knew, the arrow ends when the dest had it.
+    The list is empty if there are so many messages that they would hide everything.
     """
     messages = trace.messages[np.isin(trace.messages["source"], list(row_of))]
     messages = messages[np.isin(messages["dest"], list(row_of))]
     if len(messages) > MOST_ARROWS:
         return []
-    arrows = []
-    for source, dest, began, end in messages[["source", "dest", "began", "end"]].tolist():
-        ends = {span.end for span in spans if span.rank == dest and span.kind == "message" and began < span.end <= end}
-        arrows.append((row_of[source], began, row_of[dest], end if end in ends else min(ends, default=end)))
-    return arrows
+    rows = messages[["source", "dest", "began", "end"]].tolist()
+    return [(row_of[source], began, row_of[dest], end) for source, dest, began, end in rows]
 
 
 def _draw_arrow(axes, source, began, dest, end, scale):

@@ -252,16 +252,17 @@ def test_the_messages_of_a_rank_whose_record_is_lost_are_known_from_its_peers():
     recorder = Recorder(0, 2)
     recorder.messages.append((0, 1, 0, 8, 1, 0.0, 1.0, 2.0))
     recorder.end("returned", 2.0)
-    trace = Trace([recorder.to_plain(), None], "local", 0.0, 3.0)
+    trace = Trace([recorder.to_plain(), None], "local", 3.0)
     assert trace.endings == [("returned", 2.0), ("died", 3.0)]
     assert [tuple(span[:4]) for span in trace.spans() if span.rank == 1] == [(1, "message", 1, 2)]
 
 
-def test_times_are_counted_from_the_start():
+def test_times_are_counted_from_the_moment_when_the_first_rank_enters_the_function():
     recorder = Recorder(0, 1)
+    recorder.enter(100.0)
     recorder.add_call("compute", -1, 0, 100.0, 100.0, 101.5)
     recorder.end("returned", 102.0)
-    trace = Trace([recorder.to_plain()], "local", 100.0, 2.0)
+    trace = Trace([recorder.to_plain()], "local", 102.0)
     assert trace.calls[["start", "end"]].tolist() == [(0.0, 1.5)] and trace.endings == [("returned", 2.0)]
 
 
@@ -353,4 +354,4 @@ def test_a_fit_to_one_size_is_refused(sizes, seconds):
 def test_an_empty_record_is_an_empty_trace():
     plain = Recorder(0, 1).to_plain()
     assert plain["calls"].dtype == CALLS and plain["messages"].dtype == MESSAGES
-    assert Trace([plain], "simulated", 0.0, 0.0).step_bytes.tolist() == []
+    assert Trace([plain], "simulated", 0.0).step_bytes.tolist() == []

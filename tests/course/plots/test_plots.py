@@ -283,10 +283,12 @@ def test_an_arrow_ends_when_the_dest_has_the_message_although_its_sender_knows_l
     sender.messages.append((0, 1, 0, 8, 1, 0.0, 1.0, 5.0))
     sender.add_call("send", 1, 8, 0.0, 1.0, 5.0)
     receiver.add_call("recv", 0, 8, 0.0, 1.0, 3.0)
+    receiver.arrivals.append((0, 1, 0, 1, 3.0))
     for recorder, end in ((sender, 5.0), (receiver, 3.0)):
         recorder.end("returned", end)
-    plot = Trace([sender.to_plain(), receiver.to_plain()], "local", 0.0, 5.0).timeline()
-    assert boxes(plot, "message") == [(0, 1, 5), (1, 1, 3)]
+    plot = Trace([sender.to_plain(), receiver.to_plain()], "local", 5.0).timeline()
+    assert boxes(plot, "message") == [(0, 1, 3), (1, 1, 3)]
+    assert boxes(plot, "wait") == [(0, 0, 1), (0, 3, 5), (1, 0, 1)]
     assert [text.xy[0] for text in plot.figure.axes[0].texts] == [3]
 
 
