@@ -47,7 +47,7 @@ PATCH = 64  # training pixels in a block of the disjoint split, at most: as many
 APART = 7  # from a training pixel to the nearest test pixel of the disjoint split: the larger of rows and columns
 REACH = (APART - 1) // 2  # how far the inputs of a pixel may reach: 7 x 7 windows of the two kinds share no pixel
 FEWEST = 20  # test pixels of a class that is scored
-BLOCK = SETTINGS["block"]  # pixels along the side of a block; the parts and the bootstrap take or leave whole blocks
+BLOCK = SETTINGS["block"]  # pixels along the side of a block; the parts of the test take or leave whole blocks
 UNUSED, TRAINING, PUBLIC, PRIVATE = range(4)  # the use of a pixel in a split
 
 
@@ -103,6 +103,32 @@ def blocks(shape=SHAPE):
     """The number of the block in which each pixel lies, an array of integers. The last blocks may be narrower."""
     rows, columns = (np.arange(n) // BLOCK for n in shape)
     return rows[:, None] * (columns[-1] + 1) + columns
+
+
+def find_fields(labels):
+    """The number of the field in which each pixel lies, from 1, and 0 where labels are 0; an array of integers.
+
+    A field is a connected area of one class: its pixels touch along their sides.
+    """
+    fields, count = np.zeros(labels.shape, int), 0
+    for c in range(1, labels.max() + 1):
+        numbers, found = ndimage.label(labels == c)
+        fields[numbers > 0] = numbers[numbers > 0] + count
+        count += found
+    return fields
+
+
+@functools.cache
+def fields():
+    """The number of the field of each pixel of the scene, as `find_fields` numbers them; read-only.
+
+    Pixels of one field are right or wrong together. In a scene of independent items (a block of 1), each item counts as
+    a field.
+    """
+    truth = load()[1]
+    numbers = find_fields(truth) if BLOCK > 1 else np.where(truth > 0, 1 + np.arange(truth.size).reshape(SHAPE), 0)
+    numbers.flags.writeable = False
+    return numbers
 
 
 def reach(labels):

@@ -66,6 +66,14 @@ def test_blocks_have_8_by_8_pixels_and_one_row_and_column_are_left_over():
     assert scene.blocks()[8, 0] == 19 and scene.blocks()[7, 7] == 0
 
 
+def test_a_field_is_a_connected_area_of_one_class():
+    labels = np.array([[1, 1, 0, 2], [0, 1, 2, 2], [1, 0, 0, 0]])
+    assert scene.find_fields(labels).tolist() == [[1, 1, 0, 3], [0, 1, 3, 3], [2, 0, 0, 0]]
+    assert scene.fields().max() == 43 and np.array_equal(scene.fields() > 0, TRUTH > 0)
+    trained = {name: np.unique(scene.fields()[scene.split(name).grid == scene.TRAINING]) for name in scene.SPLITS}
+    assert {name: len(fields) for name, fields in trained.items()} == {"random": 43, "disjoint": 22}
+
+
 def test_inputs_may_reach_3_pixels_where_training_pixels_come_in_blocks():
     assert scene.reach(scene.split("disjoint").labels(TRUTH)) == 3
     assert scene.reach(scene.split("random").labels(TRUTH)) == 145

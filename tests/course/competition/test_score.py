@@ -14,10 +14,10 @@ CUBE, TRUTH = scene.load()
 
 
 def guessed(rate, seed, truth=TRUTH):
-    """A map in which whole blocks of 8 x 8 pixels are right at this rate."""
+    """A map in which whole fields are right at this rate."""
     rng = np.random.default_rng(seed)
-    block = scene.blocks()
-    wrong = rng.random(block.max() + 1)[block] > rate
+    field = scene.fields()
+    wrong = rng.random(field.max() + 1)[field] > rate
     return np.where(wrong, rng.integers(1, 17, TRUTH.shape), truth).astype(np.uint8)
 
 
@@ -68,21 +68,33 @@ def test_errors_in_the_private_part_change_nothing_in_the_public_part():
     assert score.score(label_map, "disjoint", "private").overall == 0
 
 
-def test_an_interval_by_blocks_is_wider_than_one_for_independent_pixels():
+def test_an_interval_by_fields_is_wider_than_one_for_independent_pixels():
     got = score.score(guessed(0.8, seed=2), "random", "all")
     n = got.matrix.sum()
     alone = 2 * 1.96 * np.sqrt(got.overall * (1 - got.overall) / n)
     assert got.high - got.low > 3 * alone
 
 
-def test_the_spread_by_blocks_is_that_of_new_maps():
+def test_the_spread_by_fields_is_that_of_new_maps():
     overall = [score.score(guessed(0.8, seed), "random", "all") for seed in range(60)]
     spread = np.std([each.overall for each in overall])
     width = np.mean([each.high - each.low for each in overall]) / (2 * 1.96)
     assert 0.7 < width / spread < 1.4
 
 
-def test_two_maps_that_differ_by_chance_are_told_apart_by_mcnemar_and_not_by_blocks():
+def test_an_interval_by_fields_contains_the_truth_about_as_often_as_it_says():
+    """Fields that are right with different probabilities, 0.55 on average: of the 95% intervals, some 90% contain it."""
+    field, rng = scene.fields(), np.random.default_rng(5)
+    contained = []
+    for _ in range(60):
+        rate = rng.beta(0.55, 0.45, field.max() + 1)
+        label_map = np.where(rng.random(scene.SHAPE) < rate[field], TRUTH, 0).astype(np.uint8)
+        got = score.score(label_map, "disjoint")
+        contained.append(got.low <= 0.55 <= got.high)
+    assert np.mean(contained) >= 0.8
+
+
+def test_two_maps_that_differ_by_chance_are_told_apart_by_mcnemar_and_not_by_fields():
     pairs = [score.compare(guessed(0.8, 2 * i), guessed(0.8, 2 * i + 1), "random") for i in range(30)]
     assert sum(each.p < 0.05 for each in pairs) <= 5
     assert sum(each.mcnemar < 0.05 for each in pairs) >= 15
@@ -116,10 +128,10 @@ def test_groups_that_cannot_be_told_apart_share_a_rank():
 def test_being_no_worse_than_the_next_map_is_not_transitive():
     """A is like B, and B like C, but A is better than C: ranks 1, 1, 2."""
     maps = {"A": TRUTH.copy(), "B": TRUTH.copy(), "C": TRUTH.copy()}
-    where, block = scene.split("disjoint").test("public", TRUTH), scene.blocks()
-    numbers = np.unique(block[where])
-    maps["B"][np.isin(block, numbers[:3])] = 0
-    maps["C"][np.isin(block, numbers[:6])] = 0
+    where, field = scene.split("disjoint").test("public", TRUTH), scene.fields()
+    numbers = np.unique(field[where])
+    maps["B"][np.isin(field, numbers[:3])] = 0
+    maps["C"][np.isin(field, numbers[:6])] = 0
     assert score.ranks(maps, "disjoint") == {"A": 1, "B": 1, "C": 2}
 
 
