@@ -4,7 +4,7 @@
     got = call(centre, x, new=True)  # and a hint where it returns x itself, or a part of it
     got = call_seeded(start, seed)   # what start(seed) returns; a hint where it uses NumPy's global generator
     run = call_on_ranks(ring, xs)    # as `call`, on simulated ranks, as `spmd` runs them
-    part, callers = watch(tally)     # `part` does what `tally` does and can be sent to engines; `callers` is a list that
+    part, callers = watch(tally)     # `part` does what `tally` does, also on engines; `callers` is a list that
                                      # gets, for each call, the number of the engine that made it, None: no engine
     assert is_close(got, right)      # as exact as float64 is; float32 is not
 
