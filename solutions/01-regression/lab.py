@@ -125,18 +125,18 @@ import numpy as np
 from course.checks import call
 
 got = call(predict, 2.0, 1.0, np.array([0.0, 1.0, 3.0]))
-assert got is not None, "predict gave back nothing: its last line must begin with `return`."
+assert got is not None, "`predict` returned None. End it with a `return` statement."
 got = np.asarray(got, dtype=float)
-assert got.shape == (3,), f"three numbers x go in, so three values come out; yours have the shape {got.shape}."
+assert got.shape == (3,), f"x has three numbers, so three values come out; yours have the shape {got.shape}."
 assert not np.allclose(got, [2, 4, 8]), "you computed m·(x + b). Only x is multiplied by m; b is added after that."
-assert not np.allclose(got, [2, 3, 5]), "m and b have changed places: m is the slope and multiplies x."
+assert not np.allclose(got, [2, 3, 5]), "m and b are swapped: m is the slope and multiplies x."
 assert not np.allclose(got, [0, 2, 6]), "b is missing: the line does not go through the origin."
-assert np.allclose(got, [1, 3, 7]), f"with m=2 and b=1, x = 0, 1, 3 gives 1, 3, 7; yours gives {got}."
+assert np.allclose(got, [1, 3, 7]), f"with m = 2 and b = 1, x = 0, 1, 3 gives 1, 3, 7; yours gives {got}."
 ### BEGIN HIDDEN TESTS
 xs = np.array([-2.0, 0.5, 4.0, 10.0])
 got = np.asarray(call(predict, -0.3, 3.1, xs), dtype=float)
 assert got.shape == xs.shape and np.allclose(got, [3.7, 2.95, 1.9, 0.1], rtol=1e-9), (
-    f"with m=-0.3 and b=3.1, x = -2, 0.5, 4, 10 gives 3.7, 2.95, 1.9, 0.1; yours gives {got}."
+    f"with m = -0.3 and b = 3.1, x = -2, 0.5, 4, 10 gives 3.7, 2.95, 1.9, 0.1; yours gives {got}."
 )
 ### END HIDDEN TESTS
 
@@ -193,9 +193,9 @@ from course.checks import call
 
 # By hand: with m = 1, b = 1 the line has the values 1, 2, 3, and the residuals are 1, -1, 3.
 got = call(residual_sum, 1.0, 1.0, np.array([0.0, 1.0, 2.0]), np.array([2.0, 1.0, 6.0]))
-assert got is not None, "residual_sum gave back nothing: its last line must begin with `return`."
+assert got is not None, "`residual_sum` returned None. End it with a `return` statement."
 got = np.asarray(got, dtype=float)
-assert got.shape == (), f"R is one number; yours has the shape {got.shape}. Did you forget to add the squares up?"
+assert got.shape == (), f"R is one number; yours has the shape {got.shape}. Did you forget to add the squares?"
 assert abs(got - 9) > 1e-9, "you added the residuals and squared their sum. Square each residual first, then add."
 assert abs(got - 5) > 1e-9, "you added absolute values |residual|. R adds squares."
 assert abs(got - 3) > 1e-9, "you added the residuals without squaring them, so they cancel."
@@ -248,25 +248,24 @@ import numpy as np
 
 from course.checks import call
 
-# By hand, the points of step 1: residuals 1, -1, 3 at x = 0, 1, 2. Times x and added: 5; added alone: 3.
+# By hand: the residuals are 1, -1, 3 at x = 0, 1, 2. Multiplied by x and added they give 5; added alone, 3.
 got = call(gradient, np.array([1.0, 1.0]), np.array([0.0, 1.0, 2.0]), np.array([2.0, 1.0, 6.0]))
-assert got is not None, "gradient gave back nothing: its last line must begin with `return`."
+assert got is not None, "`gradient` returned None. End it with a `return` statement."
 got = np.asarray(got, dtype=float)
 assert got.shape == (2,), f"the gradient is an array of two numbers; yours has the shape {got.shape}. Add over all i."
 assert not np.allclose(got, [10, 6]), (
-    "the sign is wrong: the derivative of y - (m·x + b) by m is -x, and by b it is -1."
+    "the sign is wrong: the derivative of y - (m·x + b) with respect to m is -x, and with respect to b it is -1."
 )
 assert not np.allclose(got, [-5, -3]), "the factor 2 of the square's derivative is missing."
 assert not np.allclose(got, [5, 3]), "the sign is wrong, and the factor 2 of the square's derivative is missing."
 assert not np.allclose(got, [-10 / 3, -2]), "you divided by n. R is a sum, so its gradient is a sum."
 assert not np.allclose(got, [-6, -6]), "R_m lacks its x: the chain rule gives -x for m, and -1 only for b."
-assert not np.allclose(got, [-6, -10]), "R_m and R_b have changed places: theta = [m, b], so R_m comes first."
+assert not np.allclose(got, [-6, -10]), "R_m and R_b are swapped: theta = [m, b], so R_m comes first."
 assert not np.allclose(got, [-18, -6]), "you multiplied two sums. R_m is Σ(residual·x): first multiply, then add."
 assert np.allclose(got, [-10, -6]), f"∇R = [-10, -6]; yours is {got}."
 ### BEGIN HIDDEN TESTS
 rng = np.random.default_rng(4)
 xs, ys, at = rng.normal(size=50), rng.normal(size=50), np.array([0.3, -1.2])
-
 A_now = np.stack([xs, np.ones(50)], axis=1)
 right = 2 * A_now.T @ (A_now @ at - ys)
 got = np.asarray(call(gradient, at, xs, ys), dtype=float)
@@ -291,8 +290,8 @@ def descend(gradient, theta0, gamma, steps):
     """Gradient descent.
 
     gradient: function, array (k,) -> array (k,); theta0: k numbers, an array or a list, whole numbers too;
-    gamma: the learning rate; steps: how many.
-    Returns the path, an array of shape (steps + 1, k): theta0 first, the last point last.
+    gamma: the learning rate; steps: the number of steps.
+    Returns the path, an array of shape (steps + 1, k), which begins with theta0.
     """
     # about 5 lines
     ### BEGIN SOLUTION
@@ -312,29 +311,29 @@ from course.checks import call
 
 
 def bowl(t):
-    """The gradient of (t_0 - 3)² + 2 (t_1 + 1)², whose lowest point is (3, -1)."""
+    """The gradient of (t_0 - 3)² + 2 (t_1 + 1)², which is smallest at (3, -1)."""
     return np.array([2 * (t[0] - 3), 4 * (t[1] + 1)])
 
 
 got = call(descend, bowl, np.array([0.0, 0.0]), 0.125, 2)
-assert got is not None, "descend gave back nothing: its last line must begin with `return`."
+assert got is not None, "`descend` returned None. End it with a `return` statement."
 got = np.asarray(got, dtype=float)
 assert got.shape != (2,), "you returned only the last θ. Return the whole path, the start first."
 assert got.shape != (2, 2) or not np.allclose(got[0], [0.75, -0.5]), (
     "the start is missing: the path begins with theta0 itself, then come the points after each step."
 )
 assert got.shape != (2, 2), "one step is missing: 2 steps make 3 points, because the start counts too."
-assert got.shape != (4, 2), "that is one step too many: 2 steps make 3 points, the start and one for each step."
+assert got.shape != (4, 2), "that is one step too many: 2 steps make 3 points, the start and one per step."
 assert got.shape == (3, 2), f"2 steps in 2 parameters make a path of shape (3, 2); yours has {got.shape}."
 assert not (got == got[2]).all(), (
     "all points of your path are equal: the list holds one array three times. `theta -= …` changes the array that is "
     "already in the list; `theta = theta - …` makes a new one."
 )
 assert np.allclose(got[0], [0, 0]), f"the path begins with theta0 = [0, 0]; yours begins with {got[0]}."
-assert not np.allclose(got[1], [-0.75, 0.5]), "you walk uphill: step against the gradient, θ minus γ times ∇R."
+assert not np.allclose(got[1], [-0.75, 0.5]), "your step leads uphill: step against the gradient, θ minus γ times ∇R."
 assert not np.allclose(got[1], [6, -4]), "the step lacks γ: it is γ times the gradient."
 assert not np.allclose(got[2], [1.5, -1.0]), (
-    "your second step uses the gradient of the start again. Ask for the gradient at the current θ in every step."
+    "your second step uses the gradient of the start again. Compute the gradient at the current θ in every step."
 )
 right = np.array([[0.0, 0.0], [0.75, -0.5], [1.3125, -0.75]])
 assert np.allclose(got, right), f"two steps from (0, 0) with γ = 1/8 give\n{right}\nyours give\n{got}"
@@ -360,7 +359,7 @@ def valley(t):
 
 
 whole = (
-    "theta0 may hold whole numbers, and then your array holds only whole numbers too: np.array(theta0, dtype=float)."
+    "theta0 may hold whole numbers, and then your array cannot hold fractions: write np.array(theta0, dtype=float)."
 )
 try:
     got = descend(valley, [4, -2], 0.25, 3)
@@ -374,8 +373,8 @@ right = np.array([[4.0, -2.0], [3.0, -1.0], [2.25, -0.5], [1.6875, -0.25]])
 assert np.allclose(got, right) or not np.array_equal(got, np.trunc(got)), whole
 assert np.allclose(got, right), f"from [4, -2] with γ = 1/4 the path is\n{right}\nyours is\n{got}"
 got = np.asarray(descend(valley, [4, -2], 0.25, 0), dtype=float)
-assert got.shape == (1, 2), f"0 steps leave the start alone, shape (1, 2); yours has {got.shape}."
-assert np.allclose(got, [[4, -2]]), f"0 steps leave the start alone, [[4, -2]]; yours is {got}."
+assert got.shape == (1, 2), f"with 0 steps the path holds only the start, so its shape is (1, 2); yours has {got.shape}."
+assert np.allclose(got, [[4, -2]]), f"with 0 steps the path holds only the start, [[4, -2]]; yours is {got}."
 
 # %% [markdown]
 # Now use it on Engel's data. The start is $m = 1$, $b = 700$ francs. NumPy's `np.polyfit` knows the formula for the
@@ -512,17 +511,17 @@ from course.checks import call
 
 xs = np.array([2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0])  # mean 5; the squared distances add up to 32, so σ = 2
 got = call(standardize, xs)
-assert got is not None, "standardize gave back nothing: its last line must begin with `return`."
+assert got is not None, "`standardize` returned None. End it with a `return` statement."
 got = np.asarray(got, dtype=float)
-assert got.shape == (8,), f"8 numbers go in and 8 come out; yours have the shape {got.shape}."
+assert got.shape == (8,), f"x has 8 numbers, so 8 come out; yours have the shape {got.shape}."
 assert not np.allclose(got, (xs - 5) / np.sqrt(32 / 7)), (
     "you divided by the sample's standard deviation, with n - 1. Use the one with n: then Σz² = n."
 )
-assert not np.allclose(got, (xs - 5) / 4), "you divided by the variance σ². Divide by σ, its root."
+assert not np.allclose(got, (xs - 5) / 4), "you divided by the variance σ². Divide by its square root σ."
 assert not np.allclose(got, xs / 2), "the mean is not subtracted."
-assert not np.allclose(got, xs - 2.5), "brackets: subtract the mean first, then divide the difference by σ."
+assert not np.allclose(got, xs - 2.5), "brackets are missing: subtract the mean first, then divide the difference by σ."
 assert not np.allclose(got, xs - 5), "the mean is subtracted, but the result is not divided by σ."
-assert not np.allclose(got, (xs - 2) / 7), "you scaled to 0…1. Standardizing means mean 0 and standard deviation 1."
+assert not np.allclose(got, (xs - 2) / 7), "you scaled to the range 0…1. Standardized numbers have mean 0 and standard deviation 1."
 assert np.allclose(got, (xs - 5) / 2), f"the result is {(xs - 5) / 2}; yours is {got}."
 ### BEGIN HIDDEN TESTS
 xs = np.random.default_rng(6).uniform(100, 300, size=41)
@@ -530,7 +529,7 @@ centre = sum(xs) / 41
 right = (xs - centre) / np.sqrt(sum((xs - centre) ** 2) / 41)
 got = np.asarray(call(standardize, xs), dtype=float)
 assert got.shape == (41,) and np.allclose(got, right, rtol=1e-9), (
-    "for 41 numbers between 100 and 300 the result is another."
+    "for 41 other numbers, between 100 and 300, the result is wrong."
 )
 ### END HIDDEN TESTS
 
@@ -596,7 +595,7 @@ plots.curves(
 def largest_gamma(H):
     """The limit of the learning rate: H is a symmetric array (k, k), all curvatures positive; returns one number.
 
-    Below it gradient descent comes closer on every axis; above it, on at least one axis, it runs away.
+    Below the limit the distance shrinks along every axis; above it, it grows along at least one axis.
     """
     # about 1 line
     ### BEGIN SOLUTION
@@ -611,15 +610,15 @@ from course.checks import call
 
 # By hand: [[6, 3], [3, 6]] has the eigenvalues 9, along (1, 1), and 3, along (1, -1).
 got = call(largest_gamma, np.array([[6.0, 3.0], [3.0, 6.0]]))
-assert got is not None, "largest_gamma gave back nothing: its last line must begin with `return`."
+assert got is not None, "`largest_gamma` returned None. End it with a `return` statement."
 assert np.shape(got) == (), f"the limit is one number; yours has the shape {np.shape(got)}: which eigenvalue decides?"
 got = float(np.real(got))
 assert abs(got - 2 / 3) > 1e-9, (
-    "you used the smallest eigenvalue. The steepest axis runs away first: the largest counts."
+    "you used the smallest eigenvalue. Along the steepest axis the distance grows first, so the largest one counts."
 )
 assert abs(got - 1 / 9) > 1e-9, (
-    "you stopped at γ·λ = 1, which lands on the bottom in one step. Beyond it the walk swings across and still comes "
-    "closer, until |1 - γ·λ| = 1."
+    "you solved γ·λ = 1, which reaches the lowest point in one step. With a larger γ the path swings from side to side "
+    "and still comes closer, until |1 - γ·λ| = 1."
 )
 assert abs(got - 9) > 1e-9, "that is the largest eigenvalue itself. Solve |1 - γ·λ| = 1 for γ."
 assert abs(got - 1 / 3) > 1e-9, "you used the largest entry on the diagonal. The curvatures are the eigenvalues of H."
@@ -684,7 +683,7 @@ outcome("half-the-limit", arrived[0] if arrived else 31)
 
 # %% task shards
 def shards(x, y, k):
-    """Cut n points into k shards: x and y are arrays of n; returns a list of k pairs (x of shard, y of shard)."""
+    """Cut n points into k shards: x and y are arrays of n; returns a list of k pairs (x, y), one per shard."""
     # about 1 to 4 lines
     ### BEGIN SOLUTION
     return list(zip(np.array_split(x, k), np.array_split(y, k), strict=True))
@@ -698,7 +697,7 @@ from course.checks import call
 
 xs = np.arange(10.0)
 got = call(shards, xs, 100 + xs, 4)
-assert got is not None, "shards gave back nothing: its last line must begin with `return`."
+assert got is not None, "`shards` returned None. End it with a `return` statement."
 assert len(got) == 4, f"4 shards were asked for; yours are {len(got)}."
 assert all(len(pair) == 2 for pair in got), (
     f"each shard is a pair (x of the shard, y of the shard); yours have the lengths {[len(pair) for pair in got]}."
@@ -712,10 +711,10 @@ assert all(np.allclose(right, 100 + left) for left, right in pairs), (
 )
 together = np.sort(np.concatenate([left for left, right in pairs]))
 sizes = sorted(len(left) for left, right in pairs)
-assert len(np.unique(together)) == len(together), f"some points are in two shards: {together}. Each belongs to one."
-assert len(together) == 10, f"only {len(together)} of 10 points are left: 10 // 4 is 2, and the rest must go somewhere."
+assert len(np.unique(together)) == len(together), f"some points are in two shards: {together}. Each point belongs to one."
+assert len(together) == 10, f"your shards hold only {len(together)} of 10 points: 10 // 4 is 2, and two points are lost."
 assert np.array_equal(together, xs), f"the shards together must hold the points 0 to 9; yours hold {together}."
-assert sizes == [2, 2, 3, 3], f"sizes may differ by one at most: 2, 2, 3, 3. Yours are {sizes}: spread the rest."
+assert sizes == [2, 2, 3, 3], f"the sizes may differ by one at most: 2, 2, 3, 3. Yours are {sizes}. Spread the remaining points."
 ### BEGIN HIDDEN TESTS
 for n, k in [(235, 4), (8, 4), (11, 3), (3, 3), (5, 1), (2, 4)]:
     xs = np.random.default_rng(n).permutation(n) * 1.0
@@ -766,8 +765,8 @@ cluster.prepare(4)
 def gradient_on_engines(engines, part, theta, shards):
     """The sum of `part` over all points, shard k on engine k.
 
-    engines: as many as there are shards; part: function (theta, x, y) -> array (2,); theta: array (2,);
-    shards: list of pairs (x, y) of unequal lengths, which may be 0. Returns an array (2,).
+    engines: as many as there are shards. part: function (theta, x, y) -> array (2,), to be called on the engines.
+    theta: array (2,). shards: list of pairs (x, y) of unequal lengths, which may be 0. Returns an array (2,).
     """
     # about 3 lines
     ### BEGIN SOLUTION
@@ -784,25 +783,35 @@ from itertools import pairwise
 import numpy as np
 
 from course import cluster
-from course.checks import call
+from course.checks import call, watch
 
 engines = cluster.start(4)
+part, callers = watch(tally)  # `part` does what `tally` does; `callers` notes which engine called it
 
 # By hand: shards of 4, 3, 2 and 1 points; theta = (2, 3); y = 0 … 9 adds up to 45. So [2·10, 3·45] = [20, 135].
 ends_of_shards, values = [0, 4, 7, 9, 10], np.arange(10.0)
 cut = [(values[i:j], values[i:j]) for i, j in pairwise(ends_of_shards)]
-got = call(gradient_on_engines, engines, tally, np.array([2.0, 3.0]), cut)
-assert got is not None, "gradient_on_engines gave back nothing: its last line must begin with `return`."
+got = call(gradient_on_engines, engines, part, np.array([2.0, 3.0]), cut)
+assert got is not None, "`gradient_on_engines` returned None. End it with a `return` statement."
 got = np.asarray(got, dtype=float)
-assert got.shape != (4, 2), "these are the four parts. Add the four arrays entry by entry."
+assert got.shape != (4, 2), "this is the list of the four parts. Add the four arrays entry by entry."
 assert got.shape != (), "you added everything into one number. Add the four arrays entry by entry."
-assert got.shape != (4,), "you added within each shard. Add the four arrays entry by entry, shard to shard."
+assert got.shape != (4,), "you added the two entries of each part. Add the four parts to each other, entry by entry."
 assert got.shape == (2,), f"the result is an array of two numbers; yours has the shape {got.shape}."
 assert not np.allclose(got, [5, 33.75]), "you averaged the four parts. R is a sum over all points: add them."
 assert not np.allclose(got, [18, 108]), "the last shard is missing: all four count."
+assert not np.allclose(got, [32, 72]), "every engine computed the first shard: engine k gets shard k."
 assert not np.allclose(got, [8, 18]), "only the first shard was counted: add the results of all four."
-assert not np.allclose(got, [6.0, 32.4]), "you weighted the parts by their sizes. Sums are added as they are."
+assert not np.allclose(got, [6.0, 32.4]), "you weighted the parts by their sizes. The parts are sums, so add them without weights."
 assert np.allclose(got, [20, 135], rtol=1e-12, atol=0), f"the sum over all points is [20, 135]; yours is {got}."
+assert None not in callers, (
+    f"the sum is right, but the notebook itself called `part` {callers.count(None)} times. Let the engines call it: "
+    "engines.map_sync(part, ...)."
+)
+assert sorted(callers) == [0, 1, 2, 3], (
+    f"the sum is right, but `part` was called by the engines {sorted(callers)}. Each of the engines 0, 1, 2 and 3 "
+    "computes its own shard, once."
+)
 
 # %% [markdown]
 # Now the households. The sum over all of them and the sum of four parts must agree to a relative $10^{-12}$.
@@ -813,6 +822,7 @@ from itertools import pairwise
 import numpy as np
 
 from course import cluster, data
+from course.checks import watch
 
 engines = cluster.start(4)
 households = data.load("engel")
@@ -826,14 +836,17 @@ assert got.shape == (2,), f"the result is an array of two numbers; yours has the
 difference = np.linalg.norm(got - right) / np.linalg.norm(right)
 assert difference <= 1e-12, (
     f"on 235 households the parts add up to {right}; yours is {got}, a relative difference of {difference:.1e}. "
-    "Did every engine get its own shard, and did all four results count once?"
+    "Did every engine get its own shard, and was each result added once?"
 )
 ### BEGIN HIDDEN TESTS
 edges = [0, 200, 220, 235, 235]
 cut = [(incomes[i:j], foods[i:j]) for i, j in pairwise(edges)]
-got = np.asarray(gradient_on_engines(engines, absolute_gradient, at, cut), dtype=float)
+part, callers = watch(absolute_gradient)
+got = np.asarray(gradient_on_engines(engines, part, at, cut), dtype=float)
 difference = np.linalg.norm(got - right) / np.linalg.norm(right) if got.shape == (2,) else np.inf
 assert difference <= 1e-12, f"with shards of 200, 20, 15 and 0 households the sum is {right}; yours is {got}."
+assert callers, "no engine called `part`."
+assert None not in callers, "the notebook computed parts itself. Let the engines call `part`."
 ### END HIDDEN TESTS
 
 # %% measure
@@ -920,11 +933,11 @@ plots.curves(
 
 # %% [markdown] answer valley points=2
 # ### BEGIN SOLUTION
-# The eigenvalues of H are the curvatures of the bowl, and a step multiplies the distance along each axis by 1 − γλ.
+# The eigenvalues of H are the curvatures of the bowl, and each step multiplies the distance along an axis by 1 − γλ.
 # On raw incomes the curvatures are about 100 and 580 million, a condition number of 5.7 million. γ must stay below
-# 2/λ_max, about 3.4e-9, or the walk across the valley runs away. With such a γ the factor along the floor is 1 −
-# 3e-7, so b hardly moves: millions of steps are needed. Standardizing makes Σz = 0 and Σz² = n, so H = 2n times the
-# identity, both curvatures are equal, and one γ suits both axes.
+# 2/λ_max, about 3.4e-9, or the path diverges across the valley. With such a γ the factor along the floor is 1 − 3e-7,
+# so b hardly moves, and millions of steps are needed. Standardizing makes Σz = 0 and Σz² = n, so H is 2n times the
+# identity: both curvatures are equal, and one γ suits both axes.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -935,12 +948,12 @@ plots.curves(
 
 # %% [markdown] answer engines points=2
 # ### BEGIN SOLUTION
-# Sending the shards each time moves 16 bytes a point (x and y), which takes longer than the few multiplications a
-# point that the gradient costs. So it does not pay at any size: with four million points 0.15 s against 0.014 s here.
-# With the shards kept on the engines only θ goes out and four pairs of numbers come back, a fixed cost of about 8 ms
-# whatever the number of points. That can pay only where the gradient here takes longer than this, from a few million
-# points on, and only with free cores: on two cores it was 0.021 s against 0.014 s. So data should be put on the
-# workers once, and only parameters and gradients should travel.
+# The times here are from a machine with two cores. Sending the shards each time moves 16 bytes per point (x and y),
+# which takes longer than the few multiplications per point of the gradient. So it was slower at every size: at four
+# million points 0.15 s, against 0.014 s here. With the shards kept on the engines, only θ goes out and four pairs of
+# numbers come back. That costs about 8 ms for any number of points, so it can be faster only where the gradient here
+# takes longer than 8 ms, from a few million points on, and only with free cores: on two cores it took 0.021 s against
+# 0.014 s. So the data should be put on the workers once, and only parameters and gradients should travel.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -987,13 +1000,13 @@ from course.checks import call
 
 # By hand: n = 4, the sums of x, x², y, x·y are 6, 14, 12, 25, and so m = 1.4, b = 0.9.
 got = call(fit_line, np.array([0.0, 1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0, 6.0]))
-assert got is not None, "fit_line gave back nothing: its last line must begin with `return`."
+assert got is not None, "`fit_line` returned None. End it with a `return` statement."
 got = np.asarray(got, dtype=float).ravel()
 assert got.shape == (2,), f"fit_line returns two numbers, m and b; yours returns {got.size}."
 assert np.isfinite(got).all(), f"m and b are not finite: {got}. Is your matrix [[Σx², Σx], [Σx, n]]?"
-assert not np.allclose(got, [0.9, 1.4]), "m and b have changed places: return m first."
+assert not np.allclose(got, [0.9, 1.4]), "m and b are swapped: return m first."
 assert not np.allclose(got, np.linalg.solve([[14, 6], [6, 1]], [25, 12])), (
-    "the matrix's last entry is the sum of 1 over all points, which is n, not 1."
+    "the last entry of the matrix is the sum of 1 over all points, which is n, not 1."
 )
 assert abs(got[0] - 25 / 14) > 1e-9, "this is the line through the origin: the unknown b and its column are missing."
 assert not np.allclose(got, np.linalg.solve([[36, 6], [6, 4]], [25, 12])), (
@@ -1003,7 +1016,7 @@ assert not np.allclose(got, np.linalg.solve([[14, 6], [6, 4]], [72, 12])), (
     "the right side has Σx·Σy; it is Σ(x·y): first multiply, then add."
 )
 assert not np.allclose(got, np.linalg.solve([[14, 6], [6, 4]], [12, 25])), (
-    "the two equations have changed places on the right side only: Σx·y belongs to the row of Σx²."
+    "the two entries of the right side are swapped: Σx·y belongs to the row of Σx²."
 )
 assert np.allclose(got, [1.4, 0.9], rtol=0, atol=1e-9), f"m = 1.4 and b = 0.9; yours are {got}."
 ### BEGIN HIDDEN TESTS
@@ -1031,7 +1044,7 @@ got = np.asarray(fit_line(households["income"], households["foodexp"]), dtype=fl
 assert got.shape == (2,), f"fit_line returns two numbers, m and b; yours returns {got.size}."
 assert np.allclose(got, right, rtol=1e-6, atol=0), (
     f"np.polyfit finds m = {right[0]:.6f}, b = {right[1]:.4f} on Engel's data; yours are {got}. "
-    "Is a number in your code that belongs to the small example?"
+    "Does your code contain a number from the small example?"
 )
 
 # %% measure
@@ -1073,16 +1086,16 @@ import numpy as np
 from course.checks import call
 
 got = call(design_matrix, np.array([1.0, 2.0, 3.0, 5.0]), 2)
-assert got is not None, "design_matrix gave back nothing: its last line must begin with `return`."
+assert got is not None, "`design_matrix` returned None. End it with a `return` statement."
 got = np.asarray(got, dtype=float)
 right = np.array([[1.0, 1.0, 1.0], [1.0, 2.0, 4.0], [1.0, 3.0, 9.0], [1.0, 5.0, 25.0]])
-assert got.shape != (3, 4), "rows and columns have changed places: one row for each point, one column for each power."
+assert got.shape != (3, 4), "rows and columns are swapped: there is one row per point and one column per power."
 assert got.shape != (4, 2) or (got[:, 0] == 1).all(), "the column of ones is missing: it belongs to the constant a_0."
 assert got.shape != (4, 2), "the last power is missing: degree 2 needs x⁰, x¹ and x², which is degree + 1 columns."
 assert got.shape == (4, 3), f"4 points and degree 2 make the shape (4, 3); yours has {got.shape}."
-assert not np.array_equal(got, right[:, ::-1]), "your powers fall; column 0 holds x⁰ and the powers rise."
+assert not np.array_equal(got, right[:, ::-1]), "your powers fall from left to right; column 0 holds x⁰, column 1 holds x¹, and so on."
 assert not np.array_equal(got, right * right[:, 1:2]), "column 0 must be x⁰ = 1; yours begins with x¹."
-assert np.allclose(got, right), f"the rows are 1, x, x²; yours is\n{got}"
+assert np.allclose(got, right), f"each row is 1, x, x²; your matrix is\n{got}"
 ### BEGIN HIDDEN TESTS
 xs = np.array([-1.3, 0.0, 0.7, 2.0, 4.0])
 for degree in (0, 1, 5):
@@ -1100,11 +1113,11 @@ for degree in (0, 1, 5):
 
 
 # %% task hessian
-def hessian(x):
-    """The Hessian of R(m, b), which does not depend on y: x is an array of n numbers; returns shape (2, 2)."""
+def hessian_of(A):
+    """The Hessian of R(a) = ‖y - A a‖²: A is an array of shape (n, k); returns an array of shape (k, k)."""
     # about 1 line
     ### BEGIN SOLUTION
-    return 2 * np.array([[np.sum(x**2), np.sum(x)], [np.sum(x), len(x)]])
+    return 2 * A.T @ A
     ### END SOLUTION
 
 
@@ -1113,26 +1126,25 @@ import numpy as np
 
 from course.checks import call
 
-# By hand: x = 1, 2, 4 has n = 3, the sum of x is 7 and that of x² is 21.
-got = call(hessian, np.array([1.0, 2.0, 4.0]))
-assert got is not None, "hessian gave back nothing: its last line must begin with `return`."
+# By hand: the columns 1, 1, 1 and 1, 2, 4 have the products 3, 7 and 21.
+got = call(hessian_of, np.array([[1.0, 1.0], [1.0, 2.0], [1.0, 4.0]]))
+assert got is not None, "`hessian_of` returned None. End it with a `return` statement."
 got = np.asarray(got, dtype=float)
-right = np.array([[42.0, 14.0], [14.0, 6.0]])
-assert got.shape == (2, 2), f"the Hessian has the shape (2, 2); yours has {got.shape}."
-assert not np.allclose(got, right / 2), "the factor 2 is missing: R_m = -2 Σ…, and it stays when you derive again."
+right = np.array([[6.0, 14.0], [14.0, 42.0]])
+assert got.shape != (3, 3), "your matrix has the shape (3, 3), one row per point: the product is Aᵀ A, not A Aᵀ."
+assert got.shape == (2, 2), f"two columns make a Hessian of shape (2, 2); yours has {got.shape}."
+assert not np.allclose(got, right / 2), "the factor 2 is missing: it stays when you differentiate a second time."
 assert not np.allclose(got, right / 3), "you divided by n. R is a sum, and so are its derivatives."
-assert not np.allclose(got, -right), "the sign is wrong: -2 times -x times x is positive. A bowl curves upwards."
-assert not np.allclose(got, right[::-1, ::-1]), "the order is m, b: R_mm with Σx² stands in the upper left corner."
-assert not np.allclose(got, [[42, 14], [14, 2]]), "R_bb is 2 times the sum of 1 over all points, which is 2·n."
-assert not np.allclose(got, [[98, 14], [14, 6]]), "R_mm has Σ(x²), not (Σx)²: first square, then add."
-assert not np.allclose(got, [[42, 0], [0, 6]]), "R_mb is not zero: R_m contains b, so deriving it by b leaves 2 Σx."
-assert np.allclose(got, right), f"the Hessian for x = 1, 2, 4 is\n{right}\nyours is\n{got}"
+assert not np.allclose(got, -right), "the sign is wrong: both derivatives of -A a give a minus, so the product is plus."
+assert not np.allclose(got, [[6, 0], [0, 42]]), "only the diagonal is filled: entry (j, l) needs columns j and l."
+assert not np.allclose(got, 2 * right), "the factor is 2, not 4: the square gives it once."
+assert np.allclose(got, right), f"the Hessian is\n{right}\nyours is\n{got}"
 ### BEGIN HIDDEN TESTS
-xs = np.random.default_rng(5).normal(1, 2, size=23)
-right = 2 * np.stack([xs, np.ones(23)]) @ np.stack([xs, np.ones(23)]).T
-got = np.asarray(call(hessian, xs), dtype=float)
-assert got.shape == (2, 2) and np.allclose(got, right, rtol=1e-9), (
-    f"for 23 other points the Hessian is\n{right}\nyours is\n{got}"
+A_now = np.random.default_rng(5).normal(1, 2, size=(23, 4))
+right = 2 * np.einsum("ij,il->jl", A_now, A_now)
+got = np.asarray(call(hessian_of, A_now), dtype=float)
+assert got.shape == (4, 4) and np.allclose(got, right, rtol=1e-9), (
+    f"for 23 other points and 4 columns the Hessian is\n{right}\nyours is\n{got}"
 )
 ### END HIDDEN TESTS
 
@@ -1176,16 +1188,23 @@ from course.checks import call
 # By hand: the line through (0, 0), (1, 0), (2, 3) is -0.5 + 1.5 x. At x = 3, 4 it gives 4, 5.5.
 A_fit, y_fit = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]), np.array([0.0, 0.0, 3.0])
 A_apart, y_apart = np.array([[1.0, 3.0], [1.0, 4.0]]), np.array([6.0, 5.5])
-got = call(errors, A_fit, y_fit, A_apart, y_apart)
-assert got is not None, "errors gave back nothing: its last line must begin with `return`."
+try:
+    got = call(errors, A_fit, y_fit, A_apart, y_apart)
+except Exception as error:
+    assert "inhomogeneous" not in str(error), (
+        "`np.linalg.lstsq` returns a tuple of four things, and the coefficients are the first. Write "
+        "np.linalg.lstsq(A, y)[0]."
+    )
+    raise
+assert got is not None, "`errors` returned None. End it with a `return` statement."
 got = np.asarray(got, dtype=float).ravel()
 assert got.shape == (2,), f"errors returns two numbers; yours returns {got.size}."
-assert not np.allclose(got, [2, 0.5]), "the two errors have changed places: first that of the points used for the fit."
-assert not np.allclose(got, [1.5, 4]), "these are sums of squares. The groups differ in size, so take means."
-assert not np.allclose(got, np.sqrt([0.5, 2])), "these are roots. Return the mean squares themselves."
-assert abs(got[1]) > 1e-9, "you fitted again on the points held out. Held out means: a comes from (A, y) alone."
+assert not np.allclose(got, [2, 0.5]), "the two errors are swapped: return the error on the points of the fit first."
+assert not np.allclose(got, [1.5, 4]), "these are sums of squares. The groups differ in size, so return means."
+assert not np.allclose(got, np.sqrt([0.5, 2])), "these are square roots. Return the mean squares themselves."
+assert abs(got[1]) > 1e-9, "you fitted a second time, on the held-out points. The coefficients a come from (A, y) alone."
 assert abs(got[0] - 17 / 30) > 1e-6, (
-    "the points held out took part in the fit. Held out means: a comes from (A, y) alone."
+    "the held-out points took part in the fit. The coefficients a come from (A, y) alone."
 )
 assert np.allclose(got, [0.5, 2]), f"the mean squares are 0.5 and 2; yours are {got}."
 ### BEGIN HIDDEN TESTS
@@ -1295,24 +1314,24 @@ from course.checks import call
 xs, ys = np.array([0.0, 1.0, 2.0]), np.array([3.0, 4.0, 9.0])
 with np.errstate(all="ignore"):
     got = call(exponential_gradient, np.array([2.0, np.log(2.0)]), xs, ys)
-assert got is not None, "exponential_gradient gave back nothing: its last line must begin with `return`."
+assert got is not None, "`exponential_gradient` returned None. End it with a `return` statement."
 got = np.asarray(got, dtype=float)
 assert got.shape == (2,), f"the gradient is an array of two numbers; yours has the shape {got.shape}. Add over all i."
 assert np.isfinite(got).all(), (
-    f"your gradient is not finite, {got}: the points here are harmless. Is a part divided by x?"
+    f"your gradient is not finite: {got}. Do you divide by x, which may be 0?"
 )
 assert not np.allclose(got, [3161.6815, 4377.9271], rtol=1e-5), (
-    "you took theta apart in the wrong order: theta = [N, r]."
+    "you unpacked theta in the wrong order: theta = [N, r]."
 )
-assert not np.allclose(got, [10, 32]), "the sign is wrong: the model stands behind a minus in y - f(x)."
+assert not np.allclose(got, [10, 32]), "the sign is wrong: f(x) has a minus sign in y - f(x)."
 assert not np.allclose(got, [-5, -16]), "the factor 2 of the square's derivative is missing."
 assert not np.allclose(got, [-10 / 3, -32 / 3]), "you divided by n. R is a sum, so its gradient is a sum."
-assert not np.allclose(got, [-32, -10]), "R_N and R_r have changed places: theta = [N, r]."
-assert abs(got[0] + 4) > 1e-9, "R_N lacks its e^(rx): the derivative of N·e^(rx) by N is e^(rx), not 1."
-assert abs(got[0] + 20) > 1e-9, "R_N has an N too many: the derivative of N·e^(rx) by N is e^(rx)."
-assert abs(got[1] + 16) > 1e-9, "R_r lacks its N: the derivative of N·e^(rx) by r is N·x·e^(rx)."
-assert abs(got[1] + 20) > 1e-9, "R_r lacks its x: the derivative of N·e^(rx) by r is N·x·e^(rx)."
-assert abs(got[1] + 8) > 1e-9, "R_r lacks its e^(rx): the derivative of N·e^(rx) by r is N·x·e^(rx)."
+assert not np.allclose(got, [-32, -10]), "R_N and R_r are swapped: theta = [N, r]."
+assert abs(got[0] + 4) > 1e-9, "R_N lacks its e^(rx): the derivative of N·e^(rx) with respect to N is e^(rx), not 1."
+assert abs(got[0] + 20) > 1e-9, "R_N has one factor N too many: the derivative of N·e^(rx) with respect to N is e^(rx)."
+assert abs(got[1] + 16) > 1e-9, "R_r lacks its N: the derivative of N·e^(rx) with respect to r is N·x·e^(rx)."
+assert abs(got[1] + 20) > 1e-9, "R_r lacks its x: the derivative of N·e^(rx) with respect to r is N·x·e^(rx)."
+assert abs(got[1] + 8) > 1e-9, "R_r lacks its e^(rx): the derivative of N·e^(rx) with respect to r is N·x·e^(rx)."
 assert np.allclose(got, [-10, -32]), f"∇R = [-10, -32]; yours is {got}."
 ### BEGIN HIDDEN TESTS
 rng = np.random.default_rng(8)
@@ -1378,17 +1397,17 @@ from course.checks import call
 # By hand: a = b = 0 gives p = 1/2 everywhere, so p(1-p) = 1/4, and the residuals are 1/2, -1/2, 1/2.
 xs, ys = np.array([1.0, 2.0, -1.0]), np.array([1.0, 0.0, 1.0])
 got = call(logistic_gradient, np.array([0.0, 0.0]), xs, ys)
-assert got is not None, "logistic_gradient gave back nothing: its last line must begin with `return`."
+assert got is not None, "`logistic_gradient` returned None. End it with a `return` statement."
 got = np.asarray(got, dtype=float)
 assert got.shape == (2,), f"the gradient is an array of two numbers; yours has the shape {got.shape}. Add over all i."
-assert not np.allclose(got, [0.25, -0.5]), "the sign is wrong: the model stands behind a minus in y - f(x)."
+assert not np.allclose(got, [0.25, -0.5]), "the sign is wrong: f(x) has a minus sign in y - f(x)."
 assert not np.allclose(got, [-0.125, 0.25]), "the factor 2 of the square's derivative is missing."
 assert not (np.allclose(got, [-1, 2]) or np.allclose(got, [-0.5, 1])), (
-    "p(1-p) is missing: what you have is a gradient of the cross-entropy. R is a sum of squares."
+    "p(1-p) is missing: this is the gradient of the cross-entropy. R is a sum of squares."
 )
-assert not np.allclose(got, [0.5, -0.25]), "R_a and R_b have changed places: theta = [a, b]."
+assert not np.allclose(got, [0.5, -0.25]), "R_a and R_b are swapped: theta = [a, b]."
 assert not np.allclose(got, [-0.25 / 3, 0.5 / 3]), "you divided by n. R is a sum, so its gradient is a sum."
-assert not np.allclose(got, [-0.25, -0.25]), "R_b lacks its x: the derivative of a + b·x by b is x."
+assert not np.allclose(got, [-0.25, -0.25]), "R_b lacks its x: the derivative of a + b·x with respect to b is x."
 assert np.allclose(got, [-0.25, 0.5]), f"∇R = [-0.25, 0.5]; yours is {got}."
 
 
@@ -1403,7 +1422,7 @@ assert not np.allclose(got, [-0.17744692, 0.55418308], rtol=1e-5), (
     "right at a = b = 0, but not elsewhere: the exponent is -(a + b·x), with the minus."
 )
 assert np.allclose(got, right, rtol=1e-5, atol=1e-7), (
-    f"at a = 0.5, b = -1 the slopes of R, measured with small steps, are {right}; yours are {got}. "
+    f"at a = 0.5, b = -1 the slopes of R, measured by small changes, are {right}; yours are {got}. "
     "Does every p come from the current a and b?"
 )
 ### BEGIN HIDDEN TESTS
@@ -1429,11 +1448,11 @@ with np.errstate(all="ignore"):
 got = np.asarray(got, dtype=float)
 assert not np.isnan(got).any(), (
     f"your gradient is {got} when a + b·x is 2000: inf/inf gives nan. Write p with the exponent -(a + b·x): "
-    "then 1/(1 + inf) is 0, and nothing is divided by inf but 1."
+    "then 1/(1 + inf) is 0, and no infinity is divided by another."
 )
 assert got.shape == (2,), f"the gradient is an array of two numbers; yours has the shape {got.shape}."
 assert np.isclose(got[1], 0, rtol=0, atol=1e-9), (
-    f"the point at x = 0 adds nothing to R_b, the far ones fit: 0, not {got[1]}."
+    f"R_b is 0, since the far points fit exactly and x = 0 adds nothing; yours is {got[1]}."
 )
 far = "the far points fit exactly, so only x = 0 counts, where p = 1/2: R_a = -0.25"
 assert abs(got[0] + 0.25) <= 1e-9, f"{far}; yours is {got[0]}."
