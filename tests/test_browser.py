@@ -55,7 +55,7 @@ def test_lab_01_wrong_first_then_right(course, page, shots):
     solution = build.solved(LAB)
     bars = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-InputPlaceholder")
     expect(bars).to_have_count(sum(map(source.is_check, solution.cells)))  # all checks are collapsed, and nothing else
-    assert bars.first.inner_text().strip().startswith("# check: predict, ")
+    assert bars.first.inner_text().strip().startswith("# check: opening, ")
     page.screenshot(path=shots / "opened.png")
     wrong = [answer for answer in answers.read_all(LAB, solution)[0] if not answer.right]
     of_check = source.tasks_of_checks(solution.cells)

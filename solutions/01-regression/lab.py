@@ -52,8 +52,6 @@ from course.questions import outcome
 np.seterr(over="ignore", invalid="ignore")  # a descent that diverges ends in inf and nan; the pictures will show it
 
 # %% quiz opening points=1
-# These questions are about what the lab needs. Answer them without looking anything up.
-#
 # 1. What is the derivative of $(y - m x)^2$ with respect to $m$, at $m = 1$, $x = 2$, $y = 5$?
 #    = -12
 #    because the chain rule gives $2 (y - m x) \cdot (-x)$, which is $2 \cdot 3 \cdot (-2)$.
@@ -110,8 +108,8 @@ np.seterr(over="ignore", invalid="ignore")  # a descent that diverges ends in in
 # In the task `x` is a NumPy array. NumPy multiplies and adds all its entries at once, so you need no loop.
 
 
-# %% task predict
-def predict(m, b, x):
+# %% task line
+def line(m, b, x):
     """The line's values at all x: m, b are numbers, x an array of n numbers; returns an array of n."""
     # about 1 line
     ### BEGIN SOLUTION
@@ -119,13 +117,13 @@ def predict(m, b, x):
     ### END SOLUTION
 
 
-# %% check predict points=1
+# %% check line points=1
 import numpy as np
 
 from course.checks import call
 
-got = call(predict, 2.0, 1.0, np.array([0.0, 1.0, 3.0]))
-assert got is not None, "`predict` returned None. End it with a `return` statement."
+got = call(line, 2.0, 1.0, np.array([0.0, 1.0, 3.0]))
+assert got is not None, "`line` returned None. End it with a `return` statement."
 got = np.asarray(got, dtype=float)
 assert got.shape == (3,), f"x has three numbers, so three values come out; yours have the shape {got.shape}."
 assert not np.allclose(got, [2, 4, 8]), "you computed m·(x + b). Only x is multiplied by m; b is added after that."
@@ -134,7 +132,7 @@ assert not np.allclose(got, [0, 2, 6]), "b is missing: the line does not go thro
 assert np.allclose(got, [1, 3, 7]), f"with m = 2 and b = 1, x = 0, 1, 3 gives 1, 3, 7; yours gives {got}."
 ### BEGIN HIDDEN TESTS
 xs = np.array([-2.0, 0.5, 4.0, 10.0])
-got = np.asarray(call(predict, -0.3, 3.1, xs), dtype=float)
+got = np.asarray(call(line, -0.3, 3.1, xs), dtype=float)
 assert got.shape == xs.shape and np.allclose(got, [3.7, 2.95, 1.9, 0.1], rtol=1e-9), (
     f"with m = -0.3 and b = 3.1, x = -2, 0.5, 4, 10 gives 3.7, 2.95, 1.9, 0.1; yours gives {got}."
 )
@@ -160,7 +158,7 @@ income, foodexp = engel["income"], engel["foodexp"]  # two arrays of 235 numbers
 ends = np.array([300.0, 5000.0])
 plots.scatter(
     {"households": (income, foodexp)},
-    {"guess: m = 0.5, b = 100": (ends, predict(0.5, 100.0, ends))},
+    {"guess: m = 0.5, b = 100": (ends, line(0.5, 100.0, ends))},
     x="income (francs per year)",
     y="food (francs per year)",
     title="Food and income of 235 households",
@@ -358,9 +356,7 @@ def valley(t):
     return np.array([t[0], 2 * t[1]])
 
 
-whole = (
-    "theta0 may hold whole numbers, and then your array cannot hold fractions: write np.array(theta0, dtype=float)."
-)
+whole = "theta0 may hold whole numbers, and then your array cannot hold fractions: write np.array(theta0, dtype=float)."
 try:
     got = descend(valley, [4, -2], 0.25, 3)
 except Exception as error:
@@ -373,7 +369,9 @@ right = np.array([[4.0, -2.0], [3.0, -1.0], [2.25, -0.5], [1.6875, -0.25]])
 assert np.allclose(got, right) or not np.array_equal(got, np.trunc(got)), whole
 assert np.allclose(got, right), f"from [4, -2] with γ = 1/4 the path is\n{right}\nyours is\n{got}"
 got = np.asarray(descend(valley, [4, -2], 0.25, 0), dtype=float)
-assert got.shape == (1, 2), f"with 0 steps the path holds only the start, so its shape is (1, 2); yours has {got.shape}."
+assert got.shape == (1, 2), (
+    f"with 0 steps the path holds only the start, so its shape is (1, 2); yours has {got.shape}."
+)
 assert np.allclose(got, [[4, -2]]), f"with 0 steps the path holds only the start, [[4, -2]]; yours is {got}."
 
 # %% [markdown]
@@ -390,8 +388,18 @@ assert np.allclose(got, [[4, -2]]), f"with 0 steps the path holds only the start
 # c) by 1 to 50
 # d) by less than 1
 
+# %% [markdown]
+# The next cell prints a few points of the path. Then it draws R from above, like a map: each contour joins points with
+# the same R. Gradient descent steps in the direction of the arrows, which point against the gradient.
+#
+# Read the axes of the first picture before you read its contours. The window is 1.6 wide (in $m$) and 1,000 high (in
+# $b$), so one unit to the right takes as much room on the page as about 600 units upwards. This has two effects. The
+# valley looks about 600 times wider than it is. And a gradient is at right angles to its contour only where both axes
+# have the same scale, so here the arrows seem to cross the contours askew. The second picture shows a small part of
+# the first, around the start, with nearly the same scale on both axes. There you see the true shape of the valley.
+
 # %% measure
-# For show: 2,000 steps on the raw data. Try more steps.
+# For show: 2,000 steps on the raw data, and R from above in two windows. Try more steps.
 
 
 def R(theta):
@@ -409,20 +417,6 @@ for t in (0, 1, 5, 20, 2000):
 print(f"the best line:     m = {m_best:.4f}, b = {b_best:.4f}, R = {R([m_best, b_best]):,.0f}")
 changed = abs(raw[-1, 1] - 700)
 outcome("raw-descent", "a" if changed > 500 else "b" if changed >= 50 else "c" if changed >= 1 else "d")
-
-# %% [markdown]
-# Compare the rows: R and $m$ change in the first few steps, and after that hardly anything changes, although $b$ is
-# still far from its goal. The next cell draws R from above, like a map: each contour joins points with the same R.
-# Gradient descent steps in the direction of the arrows, which point against the gradient.
-#
-# Read the axes of the first picture before you read the contours. The window is 1.6 wide (in $m$) and 1,000 high (in
-# $b$), so one unit to the right takes as much room on the page as about 600 units upwards. This has two effects. The
-# valley looks about 600 times wider than it is. And a gradient is at right angles to its contour only where both axes
-# have the same scale, so here the arrows seem to cross the contours askew. The second picture shows a small part of
-# the first, around the start, with the same scale on both axes. There you see the true shape of the valley.
-
-# %% measure
-# For show: R from above, on raw incomes. The second picture has the same scale on both axes.
 floor_m = np.sum(income * (foodexp - 700)) / np.sum(income**2)  # the m with the smallest R when b is 700
 views = {
     "R(m, b) on raw incomes; the vertical axis is compressed 600 times": ((-0.3, 1.3), (-100, 900)),
@@ -443,9 +437,10 @@ for title, (window_m, window_b) in views.items():
     )
 
 # %% [markdown]
-# In the second picture the contours are straight, parallel lines: they run along the valley. The arrows cross them at
-# right angles, so they point across the valley and not along it. Each step therefore leads to the floor of the valley,
-# and almost no part of it leads along the floor to the lowest point.
+# Compare the printed rows: which of R, $m$ and $b$ still change after the first few steps? Then compare the pictures.
+# Near the start, the contours are straight, parallel lines that run along the valley. The arrows cross them at right
+# angles, so they point across the valley and not along it. Each step leads to the floor of the valley, and almost no
+# part of it leads along the floor to the lowest point.
 
 # %% [markdown]
 # ## Step 3. Why it is slow
@@ -521,7 +516,9 @@ assert not np.allclose(got, (xs - 5) / 4), "you divided by the variance σ². Di
 assert not np.allclose(got, xs / 2), "the mean is not subtracted."
 assert not np.allclose(got, xs - 2.5), "brackets are missing: subtract the mean first, then divide the difference by σ."
 assert not np.allclose(got, xs - 5), "the mean is subtracted, but the result is not divided by σ."
-assert not np.allclose(got, (xs - 2) / 7), "you scaled to the range 0…1. Standardized numbers have mean 0 and standard deviation 1."
+assert not np.allclose(got, (xs - 2) / 7), (
+    "you scaled to the range 0…1. Standardized numbers have mean 0 and standard deviation 1."
+)
 assert np.allclose(got, (xs - 5) / 2), f"the result is {(xs - 5) / 2}; yours is {got}."
 ### BEGIN HIDDEN TESTS
 xs = np.random.default_rng(6).uniform(100, 300, size=41)
@@ -711,10 +708,16 @@ assert all(np.allclose(right, 100 + left) for left, right in pairs), (
 )
 together = np.sort(np.concatenate([left for left, right in pairs]))
 sizes = sorted(len(left) for left, right in pairs)
-assert len(np.unique(together)) == len(together), f"some points are in two shards: {together}. Each point belongs to one."
-assert len(together) == 10, f"your shards hold only {len(together)} of 10 points: 10 // 4 is 2, and two points are lost."
+assert len(np.unique(together)) == len(together), (
+    f"some points are in two shards: {together}. Each point belongs to one."
+)
+assert len(together) == 10, (
+    f"your shards hold only {len(together)} of 10 points: 10 // 4 is 2, and two points are lost."
+)
 assert np.array_equal(together, xs), f"the shards together must hold the points 0 to 9; yours hold {together}."
-assert sizes == [2, 2, 3, 3], f"the sizes may differ by one at most: 2, 2, 3, 3. Yours are {sizes}. Spread the remaining points."
+assert sizes == [2, 2, 3, 3], (
+    f"the sizes may differ by one at most: 2, 2, 3, 3. Yours are {sizes}. Spread the remaining points."
+)
 ### BEGIN HIDDEN TESTS
 for n, k in [(235, 4), (8, 4), (11, 3), (3, 3), (5, 1), (2, 4)]:
     xs = np.random.default_rng(n).permutation(n) * 1.0
@@ -802,7 +805,9 @@ assert not np.allclose(got, [5, 33.75]), "you averaged the four parts. R is a su
 assert not np.allclose(got, [18, 108]), "the last shard is missing: all four count."
 assert not np.allclose(got, [32, 72]), "every engine computed the first shard: engine k gets shard k."
 assert not np.allclose(got, [8, 18]), "only the first shard was counted: add the results of all four."
-assert not np.allclose(got, [6.0, 32.4]), "you weighted the parts by their sizes. The parts are sums, so add them without weights."
+assert not np.allclose(got, [6.0, 32.4]), (
+    "you weighted the parts by their sizes. The parts are sums, so add them without weights."
+)
 assert np.allclose(got, [20, 135], rtol=1e-12, atol=0), f"the sum over all points is [20, 135]; yours is {got}."
 assert None not in callers, (
     f"the sum is right, but the notebook itself called `part` {callers.count(None)} times. Let the engines call it: "
@@ -1053,7 +1058,7 @@ m, b = fit_line(income, foodexp)
 print(f"m = {m:.4f}, b = {b:.1f} francs, R = {residual_sum(m, b, income, foodexp):,.0f} francs²")
 plots.scatter(
     {"households": (income, foodexp)},
-    {"best line": (ends, predict(m, b, ends))},
+    {"best line": (ends, line(m, b, ends))},
     x="income (francs per year)",
     y="food (francs per year)",
     title=f"food = {m:.3f} · income + {b:.0f} francs",
@@ -1093,7 +1098,9 @@ assert got.shape != (3, 4), "rows and columns are swapped: there is one row per 
 assert got.shape != (4, 2) or (got[:, 0] == 1).all(), "the column of ones is missing: it belongs to the constant a_0."
 assert got.shape != (4, 2), "the last power is missing: degree 2 needs x⁰, x¹ and x², which is degree + 1 columns."
 assert got.shape == (4, 3), f"4 points and degree 2 make the shape (4, 3); yours has {got.shape}."
-assert not np.array_equal(got, right[:, ::-1]), "your powers fall from left to right; column 0 holds x⁰, column 1 holds x¹, and so on."
+assert not np.array_equal(got, right[:, ::-1]), (
+    "your powers fall from left to right; column 0 holds x⁰, column 1 holds x¹, and so on."
+)
 assert not np.array_equal(got, right * right[:, 1:2]), "column 0 must be x⁰ = 1; yours begins with x¹."
 assert np.allclose(got, right), f"each row is 1, x, x²; your matrix is\n{got}"
 ### BEGIN HIDDEN TESTS
@@ -1202,7 +1209,9 @@ assert got.shape == (2,), f"errors returns two numbers; yours returns {got.size}
 assert not np.allclose(got, [2, 0.5]), "the two errors are swapped: return the error on the points of the fit first."
 assert not np.allclose(got, [1.5, 4]), "these are sums of squares. The groups differ in size, so return means."
 assert not np.allclose(got, np.sqrt([0.5, 2])), "these are square roots. Return the mean squares themselves."
-assert abs(got[1]) > 1e-9, "you fitted a second time, on the held-out points. The coefficients a come from (A, y) alone."
+assert abs(got[1]) > 1e-9, (
+    "you fitted a second time, on the held-out points. The coefficients a come from (A, y) alone."
+)
 assert abs(got[0] - 17 / 30) > 1e-6, (
     "the held-out points took part in the fit. The coefficients a come from (A, y) alone."
 )
@@ -1317,12 +1326,8 @@ with np.errstate(all="ignore"):
 assert got is not None, "`exponential_gradient` returned None. End it with a `return` statement."
 got = np.asarray(got, dtype=float)
 assert got.shape == (2,), f"the gradient is an array of two numbers; yours has the shape {got.shape}. Add over all i."
-assert np.isfinite(got).all(), (
-    f"your gradient is not finite: {got}. Do you divide by x, which may be 0?"
-)
-assert not np.allclose(got, [3161.6815, 4377.9271], rtol=1e-5), (
-    "you unpacked theta in the wrong order: theta = [N, r]."
-)
+assert np.isfinite(got).all(), f"your gradient is not finite: {got}. Do you divide by x, which may be 0?"
+assert not np.allclose(got, [3161.6815, 4377.9271], rtol=1e-5), "you unpacked theta in the wrong order: theta = [N, r]."
 assert not np.allclose(got, [10, 32]), "the sign is wrong: f(x) has a minus sign in y - f(x)."
 assert not np.allclose(got, [-5, -16]), "the factor 2 of the square's derivative is missing."
 assert not np.allclose(got, [-10 / 3, -32 / 3]), "you divided by n. R is a sum, so its gradient is a sum."

@@ -1,4 +1,4 @@
 # task: residual-sum
 def residual_sum(m, b, x, y):
-    misses = y - predict(m, b, x)
+    misses = y - line(m, b, x)
     return misses @ misses

@@ -1,6 +1,6 @@
 # task: descend
 # loses: descend-check, descend-corners-check
-# hint: you walk uphill
+# hint: your step leads uphill
 def descend(gradient, theta0, gamma, steps):
     theta = np.array(theta0, dtype=float)
     path = [theta]

@@ -1,5 +1,5 @@
 # task: design-matrix
 # loses: design-matrix-check
-# hint: your powers fall
+# hint: powers fall from left to right
 def design_matrix(x, degree):
     return np.vander(x, degree + 1)

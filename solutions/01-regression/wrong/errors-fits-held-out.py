@@ -1,6 +1,6 @@
 # task: errors
 # loses: errors-check
-# hint: fitted again
+# hint: you fitted a second time
 def errors(A, y, A_held, y_held):
     a = np.linalg.lstsq(A, y)[0]
     a_held = np.linalg.lstsq(A_held, y_held)[0]

@@ -1,6 +1,6 @@
 # task: exponential
 # loses: exponential-check
-# hint: an N too many
+# hint: one factor N too many
 def exponential_gradient(theta, x, y):
     N, r = theta
     growth = np.exp(r * x)

@@ -1,6 +1,6 @@
 # task: exponential
 # loses: exponential-check
-# hint: the sign is wrong
+# hint: f(x) has a minus sign
 def exponential_gradient(theta, x, y):
     N, r = theta
     growth = np.exp(r * x)

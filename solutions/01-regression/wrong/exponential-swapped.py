@@ -1,6 +1,6 @@
 # task: exponential
 # loses: exponential-check
-# hint: changed places
+# hint: R_N and R_r are swapped
 def exponential_gradient(theta, x, y):
     N, r = theta
     growth = np.exp(r * x)

@@ -1,6 +1,6 @@
 # task: exponential
 # loses: exponential-check
-# hint: in the wrong order
+# hint: unpacked theta in the wrong order
 def exponential_gradient(theta, x, y):
     r, N = theta
     growth = np.exp(r * x)

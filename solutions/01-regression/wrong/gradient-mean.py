@@ -1,6 +1,6 @@
 # task: gradient
 # loses: gradient-check
-# hint: divided by n
+# hint: so its gradient is a sum
 def gradient(theta, x, y):
     m, b = theta
     residuals = y - (m * x + b)

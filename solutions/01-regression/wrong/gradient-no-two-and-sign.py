@@ -1,6 +1,6 @@
 # task: gradient
 # loses: gradient-check
-# hint: the factor 2
+# hint: the sign is wrong, and the factor 2
 def gradient(theta, x, y):
     m, b = theta
     residuals = y - (m * x + b)

@@ -1,6 +1,6 @@
 # task: gradient
 # loses: gradient-check
-# hint: factor 2
+# hint: the factor 2 of the square
 def gradient(theta, x, y):
     m, b = theta
     residuals = y - (m * x + b)

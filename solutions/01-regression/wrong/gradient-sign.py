@@ -1,6 +1,6 @@
 # task: gradient
 # loses: gradient-check
-# hint: the sign is wrong
+# hint: with respect to m is -x, and with respect to b
 def gradient(theta, x, y):
     m, b = theta
     residuals = y - (m * x + b)

@@ -1,6 +1,6 @@
 # task: gradient
 # loses: gradient-check
-# hint: changed places
+# hint: R_m and R_b are swapped
 def gradient(theta, x, y):
     m, b = theta
     residuals = y - (m * x + b)

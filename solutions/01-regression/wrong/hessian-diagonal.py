@@ -1,5 +1,5 @@
 # task: hessian
 # loses: hessian-check
-# hint: R_mb is not zero
-def hessian(x):
-    return 2 * np.diag([np.sum(x**2), len(x)])
+# hint: only the diagonal is filled
+def hessian_of(A):
+    return np.diag(2 * np.sum(A**2, axis=0))

@@ -1,5 +1,5 @@
 # task: hessian
 # loses: hessian-check
-# hint: divided by n
-def hessian(x):
-    return 2 * np.array([[np.mean(x**2), np.mean(x)], [np.mean(x), 1]])
+# hint: so are its derivatives
+def hessian_of(A):
+    return 2 * A.T @ A / len(A)

@@ -1,5 +1,5 @@
 # task: hessian
 # loses: hessian-check
-# hint: curves upwards
-def hessian(x):
-    return -2 * np.array([[np.sum(x**2), np.sum(x)], [np.sum(x), len(x)]])
+# hint: so the product is plus
+def hessian_of(A):
+    return -2 * A.T @ A

@@ -1,5 +1,5 @@
 # task: largest-gamma
 # loses: largest-gamma-check
-# hint: stopped at γ·λ = 1
+# hint: you solved γ·λ = 1
 def largest_gamma(H):
     return 1 / np.linalg.eigvalsh(H).max()

@@ -1,6 +1,6 @@
 # task: logistic
 # loses: logistic-check, logistic-far-check
-# hint: the sign is wrong
+# hint: f(x) has a minus sign
 def logistic_gradient(theta, x, y):
     a, b = theta
     p = 1 / (1 + np.exp(-(a + b * x)))

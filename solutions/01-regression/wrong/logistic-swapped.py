@@ -1,6 +1,6 @@
 # task: logistic
 # loses: logistic-check, logistic-far-check
-# hint: changed places
+# hint: R_a and R_b are swapped
 def logistic_gradient(theta, x, y):
     a, b = theta
     p = 1 / (1 + np.exp(-(a + b * x)))

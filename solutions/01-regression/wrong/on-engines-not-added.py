@@ -1,6 +1,6 @@
 # task: on-engines
 # loses: on-engines-check, on-engines-engel-check
-# hint: these are the four parts
+# hint: this is the list of the four parts
 def gradient_on_engines(engines, part, theta, shards):
     xs = [x for x, y in shards]
     ys = [y for x, y in shards]

@@ -1,6 +1,6 @@
 # task: on-engines
 # loses: on-engines-check, on-engines-engel-check
-# hint: weighted the parts
+# hint: add them without weights
 def gradient_on_engines(engines, part, theta, shards):
     xs = [x for x, y in shards]
     ys = [y for x, y in shards]

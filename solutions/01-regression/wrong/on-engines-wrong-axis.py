@@ -1,6 +1,6 @@
 # task: on-engines
 # loses: on-engines-check, on-engines-engel-check
-# hint: within each shard
+# hint: two entries of each part
 def gradient_on_engines(engines, part, theta, shards):
     xs = [x for x, y in shards]
     ys = [y for x, y in shards]

@@ -1,6 +1,6 @@
 # task: shards
 # loses: shards-check
-# hint: spread the rest
+# hint: Spread the remaining points
 def shards(x, y, k):
     size = len(x) // k
     edges = [i * size for i in range(k)] + [len(x)]

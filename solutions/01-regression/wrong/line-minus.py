@@ -1,0 +1,5 @@
+# task: line
+# loses: line-check
+# hint: yours gives
+def line(m, b, x):
+    return m * x - b
