@@ -1,6 +1,6 @@
 # task: backward
 # loses: backward-check
-# hint: multiplied with Z, not with V
+# hint: multiply D by Z, not by V
 def backward(weights, X, V, Z, D, sigma_prime):
     beta = weights[3]
     G = D @ beta * sigma_prime(V)

@@ -1,6 +1,6 @@
 # task: backward
 # loses: backward-check
-# hint: add over the examples, no mean
+# hint: add G over the examples
 def backward(weights, X, V, Z, D, sigma_prime):
     beta = weights[3]
     G = D @ beta * sigma_prime(V)

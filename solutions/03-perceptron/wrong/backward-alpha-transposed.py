@@ -1,6 +1,6 @@
 # task: backward
 # loses: backward-check
-# hint: α came out transposed
+# hint: the gradient of α is transposed
 def backward(weights, X, V, Z, D, sigma_prime):
     beta = weights[3]
     G = D @ beta * sigma_prime(V)

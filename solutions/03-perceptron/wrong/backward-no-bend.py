@@ -1,6 +1,6 @@
 # task: backward
 # loses: backward-check
-# hint: multiply with σ'(V)
+# hint: the factor σ' is missing in G
 def backward(weights, X, V, Z, D, sigma_prime):
     beta = weights[3]
     G = D @ beta + 0 * sigma_prime(V)

@@ -1,6 +1,6 @@
 # task: backward
 # loses: backward-check
-# hint: the order is that of the weights
+# hint: another order than the weights
 def backward(weights, X, V, Z, D, sigma_prime):
     beta = weights[3]
     G = D @ beta * sigma_prime(V)

@@ -1,6 +1,6 @@
 # task: backward
 # loses: backward-check
-# hint: It belongs at V
+# hint: computes σ' at Z
 def backward(weights, X, V, Z, D, sigma_prime):
     beta = weights[3]
     G = D @ beta * sigma_prime(Z)

@@ -1,5 +1,5 @@
 # task: count-weights
 # loses: count-weights-check
-# hint: there are 3 + 6 + 2 + 6 = 17
+# hint: 4 + 12 + 2 + 8
 def count_weights(p, M, K):
     return M + M * p + K

@@ -1,5 +1,5 @@
 # task: count-weights
 # loses: count-weights-check
-# hint: 12 counts α and β only
+# hint: 20 counts α and β only
 def count_weights(p, M, K):
     return M * p + K * M

@@ -1,5 +1,5 @@
 # task: count-weights
 # loses: count-weights-check
-# hint: α_0 are missing
+# hint: the biases α_0 of the hidden units are missing
 def count_weights(p, M, K):
     return M * p + K + K * M

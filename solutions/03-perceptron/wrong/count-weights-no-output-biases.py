@@ -1,5 +1,5 @@
 # task: count-weights
 # loses: count-weights-check
-# hint: β_0 are missing
+# hint: the biases β_0 of the outputs are missing
 def count_weights(p, M, K):
     return M + M * p + K * M

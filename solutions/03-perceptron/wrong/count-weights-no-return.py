@@ -1,5 +1,5 @@
 # task: count-weights
 # loses: count-weights-check
-# hint: must begin with `return`
+# hint: End it with a `return`
 def count_weights(p, M, K):
     M + M * p + K + K * M

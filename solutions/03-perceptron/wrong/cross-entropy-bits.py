@@ -1,6 +1,6 @@
 # task: cross-entropy
 # loses: cross-entropy-check, cross-entropy-large-check
-# hint: this is in bits
+# hint: yours is in bits
 def cross_entropy(T, y):
     c = T.max(axis=1)
     logs = c + np.log(np.exp(T - c[:, None]).sum(axis=1))

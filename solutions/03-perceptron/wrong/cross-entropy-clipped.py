@@ -1,6 +1,6 @@
 # task: cross-entropy
 # loses: cross-entropy-large-check
-# hint: Nothing is cut off
+# hint: Do not limit the probabilities
 def cross_entropy(T, y):
     c = T.max(axis=1)
     logs = c + np.log(np.exp(T - c[:, None]).sum(axis=1))

@@ -1,6 +1,6 @@
 # task: cross-entropy
 # loses: cross-entropy-large-check
-# hint: exp(1000) overflows
+# hint: e^1000 is too large
 def cross_entropy(T, y):
     c = np.zeros(len(T))
     logs = c + np.log(np.exp(T - c[:, None]).sum(axis=1))

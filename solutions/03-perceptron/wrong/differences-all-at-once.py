@@ -1,6 +1,6 @@
 # task: differences
 # loses: differences-check
-# hint: all weights moved at once
+# hint: moves all weights at once
 def differences(R, w, h):
     gradient = np.zeros(len(w))
     for j in range(len(w)):

@@ -1,6 +1,6 @@
 # task: differences
 # loses: differences-check
-# hint: the division by 2h is missing
+# hint: does not divide by 2h
 def differences(R, w, h):
     gradient = np.zeros(len(w))
     for j in range(len(w)):

@@ -1,6 +1,6 @@
 # task: differences
 # loses: differences-check
-# hint: Was each weight put back
+# hint: set back before the next
 def differences(R, w, h):
     gradient = np.zeros(len(w))
     e = np.zeros(len(w))

@@ -1,6 +1,6 @@
 # task: differences
 # loses: differences-check
-# hint: one side only
+# hint: steps to one side only
 def differences(R, w, h):
     gradient = np.zeros(len(w))
     for j in range(len(w)):

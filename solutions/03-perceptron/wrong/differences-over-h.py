@@ -1,6 +1,6 @@
 # task: differences
 # loses: differences-check
-# hint: not h
+# hint: is 2h, not h
 def differences(R, w, h):
     gradient = np.zeros(len(w))
     for j in range(len(w)):

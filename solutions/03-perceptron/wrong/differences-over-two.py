@@ -1,6 +1,6 @@
 # task: differences
 # loses: differences-check
-# hint: you divided by 2 and not by h
+# hint: divides by 2 but not by h
 def differences(R, w, h):
     gradient = np.zeros(len(w))
     for j in range(len(w)):

@@ -1,6 +1,6 @@
 # task: differences
 # loses: differences-check
-# hint: in this order
+# hint: subtract R(w - h) from R(w + h), not
 def differences(R, w, h):
     gradient = np.zeros(len(w))
     for j in range(len(w)):

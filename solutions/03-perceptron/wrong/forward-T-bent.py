@@ -1,6 +1,6 @@
 # task: forward
 # loses: forward-check
-# hint: T is not bent
+# hint: your T went through σ
 def forward(weights, X, sigma, softmax):
     alpha_0, alpha, beta_0, beta = weights
     V = alpha_0 + X @ alpha.T

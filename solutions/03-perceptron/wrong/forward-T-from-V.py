@@ -1,6 +1,6 @@
 # task: forward
 # loses: forward-check
-# hint: made from Z, not from V
+# hint: computed from Z, not from V
 def forward(weights, X, sigma, softmax):
     alpha_0, alpha, beta_0, beta = weights
     V = alpha_0 + X @ alpha.T

@@ -1,6 +1,6 @@
 # task: forward
 # loses: forward-check
-# hint: V comes before the bend
+# hint: V is computed before σ
 def forward(weights, X, sigma, softmax):
     alpha_0, alpha, beta_0, beta = weights
     V = sigma(alpha_0 + X @ alpha.T)

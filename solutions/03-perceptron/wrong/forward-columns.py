@@ -1,6 +1,6 @@
 # task: forward
 # loses: forward-check
-# hint: X @ alpha.T
+# hint: your V uses the columns of α
 def forward(weights, X, sigma, softmax):
     alpha_0, alpha, beta_0, beta = weights
     V = alpha_0 + X @ alpha

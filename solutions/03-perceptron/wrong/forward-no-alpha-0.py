@@ -1,6 +1,6 @@
 # task: forward
 # loses: forward-check
-# hint: V without α_0
+# hint: V lacks the biases α_0
 def forward(weights, X, sigma, softmax):
     alpha_0, alpha, beta_0, beta = weights
     V = X @ alpha.T

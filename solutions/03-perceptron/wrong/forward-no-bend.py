@@ -1,6 +1,6 @@
 # task: forward
 # loses: forward-check
-# hint: the bend sigma is missing
+# hint: the nonlinear function sigma is missing
 def forward(weights, X, sigma, softmax):
     alpha_0, alpha, beta_0, beta = weights
     V = alpha_0 + X @ alpha.T

@@ -1,6 +1,6 @@
 # task: keras-network
 # loses: keras-network-check
-# hint: came out transposed
+# hint: has rows and columns exchanged
 def keras_network(weights, X, y):
     from course.keras import quiet_import
 

@@ -1,6 +1,6 @@
 # task: keras-network
 # loses: keras-network-check
-# hint: Do all four arrays stand in their places
+# hint: Are all four arrays copied
 def keras_network(weights, X, y):
     from course.keras import quiet_import
 

@@ -1,6 +1,6 @@
 # task: keras-network
 # loses: keras-network-check
-# hint: one column a unit
+# hint: has one column per unit
 def keras_network(weights, X, y):
     from course.keras import quiet_import
 

@@ -1,6 +1,6 @@
 # task: keras-network
 # loses: keras-network-check
-# hint: the gradients come in our order
+# hint: in the framework's order
 def keras_network(weights, X, y):
     from course.keras import quiet_import
 

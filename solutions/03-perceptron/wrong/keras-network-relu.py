@@ -1,6 +1,6 @@
 # task: keras-network
 # loses: keras-network-check
-# hint: is the hidden layer logistic
+# hint: Is the hidden layer logistic
 def keras_network(weights, X, y):
     from course.keras import quiet_import
 

@@ -1,6 +1,6 @@
 # task: keras-network
 # loses: keras-network-check
-# hint: this is f, after the softmax
+# hint: yours is f, after the softmax
 def keras_network(weights, X, y):
     from course.keras import quiet_import
 

@@ -1,6 +1,6 @@
 # task: keras-network
 # loses: keras-network-check
-# hint: NumPy arrays are asked
+# hint: the function returned tensors
 def keras_network(weights, X, y):
     from course.keras import quiet_import
 

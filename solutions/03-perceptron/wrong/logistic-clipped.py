@@ -1,6 +1,6 @@
 # task: logistic
 # loses: logistic-large-check
-# hint: small and not zero
+# hint: Its digits were lost
 def logistic(v):
     return np.where(v < -20, 0.0, 1 / (1 + np.exp(-np.maximum(v, -20))))
 

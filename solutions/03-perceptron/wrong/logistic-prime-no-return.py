@@ -1,6 +1,6 @@
 # task: logistic
 # loses: logistic-check, logistic-large-check
-# hint: logistic_prime gave back nothing
+# hint: logistic_prime returned None
 def logistic(v):
     u = np.exp(-np.abs(v))
     return np.where(v >= 0, 1, u) / (1 + u)

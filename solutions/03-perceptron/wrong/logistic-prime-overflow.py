@@ -1,6 +1,6 @@
 # task: logistic
 # loses: logistic-large-check
-# hint: logistic_prime is right, but an exponential overflowed
+# hint: one of its exponentials overflowed
 def logistic(v):
     u = np.exp(-np.abs(v))
     return np.where(v >= 0, 1, u) / (1 + u)

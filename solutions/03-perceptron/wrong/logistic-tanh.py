@@ -1,6 +1,6 @@
 # task: logistic
 # loses: logistic-check, logistic-large-check
-# hint: this is tanh
+# hint: yours is tanh
 def logistic(v):
     return np.tanh(v)
 

@@ -1,6 +1,6 @@
 # task: logistic
 # loses: logistic-large-check
-# hint: np.where computes both of its forms for all entries
+# hint: an exponential overflowed on the way
 def logistic(v):
     return np.where(v >= 0, 1 / (1 + np.exp(-v)), np.exp(v) / (1 + np.exp(v)))
 

@@ -1,6 +1,6 @@
 # task: output-error
 # loses: output-error-check
-# hint: 1 is not subtracted
+# hint: yours is f / B
 def output_error(f, y):
     D = f.copy()
     return D / len(y)

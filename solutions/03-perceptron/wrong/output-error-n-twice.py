@@ -1,6 +1,6 @@
 # task: output-error
 # loses: output-error-check
-# hint: came twice
+# hint: divides by B twice
 def output_error(f, y):
     D = f.copy()
     D[np.arange(len(y)), y] -= 1

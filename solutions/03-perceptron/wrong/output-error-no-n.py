@@ -1,6 +1,6 @@
 # task: output-error
 # loses: output-error-check
-# hint: the factor 1/n is missing
+# hint: the factor 1/B is missing
 def output_error(f, y):
     D = f.copy()
     D[np.arange(len(y)), y] -= 1

@@ -1,6 +1,6 @@
 # task: output-error
 # loses: output-error-check
-# hint: must begin with `return`
+# hint: End it with a `return`
 def output_error(f, y):
     D = f.copy()
     D[np.arange(len(y)), y] -= 1

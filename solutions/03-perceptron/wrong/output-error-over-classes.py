@@ -1,6 +1,6 @@
 # task: output-error
 # loses: output-error-check
-# hint: divided by the number of classes
+# hint: divides by the number of classes
 def output_error(f, y):
     D = f.copy()
     D[np.arange(len(y)), y] -= 1

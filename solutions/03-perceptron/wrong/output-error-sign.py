@@ -1,6 +1,6 @@
 # task: output-error
 # loses: output-error-check
-# hint: minus what is true
+# hint: D is the probability that the network gave
 def output_error(f, y):
     D = f.copy()
     D[np.arange(len(y)), y] -= 1

@@ -1,6 +1,6 @@
 # task: output-error
 # loses: output-error-check
-# hint: these columns in every row
+# hint: selects these columns in every row
 def output_error(f, y):
     D = f.copy()
     D[:, y] -= 1

@@ -1,9 +1,8 @@
 # task: parallel-step
-# loses: parallel-step-check, parallel-step-no-rows-check
-# hint: made a step of its own
+# loses: parallel-step-check, parallel-step-no-rows-check, parallel-step-one-message-check
+# hint: each rank made its own step
 def parallel_step(comm, X, y, weights, gamma, gradient, all_reduce):
-    rows = all_reduce(comm, np.array([len(y)]))[0]
-    sums = [np.zeros_like(w) for w in weights]
-    if len(y) > 0:
-        sums = [len(y) * g for g in gradient(weights, X, y)]
-    return [w - gamma * part / max(1, len(y)) for w, part in zip(weights, sums, strict=True)]
+    packed = np.append(flat(row_sums(weights, X, y, gradient)), len(y))
+    total = packed
+    totals, B = unflat(total[:-1], weights), max(1, total[-1])
+    return [w - gamma * part / B for w, part in zip(weights, totals, strict=True)]

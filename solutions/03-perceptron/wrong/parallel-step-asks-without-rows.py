@@ -2,7 +2,7 @@
 # loses: parallel-step-no-rows-check
 # hint: a rank without rows must not ask
 def parallel_step(comm, X, y, weights, gamma, gradient, all_reduce):
-    rows = all_reduce(comm, np.array([len(y)]))[0]
-    sums = [np.zeros_like(w) for w in weights]
-    sums = [len(y) * g for g in gradient(weights, X, y)]
-    return [w - gamma * all_reduce(comm, part) / rows for w, part in zip(weights, sums, strict=True)]
+    packed = np.append(len(y) * flat(gradient(weights, X, y)), len(y))
+    total = all_reduce(comm, packed)
+    totals, B = unflat(total[:-1], weights), total[-1]
+    return [w - gamma * part / B for w, part in zip(weights, totals, strict=True)]

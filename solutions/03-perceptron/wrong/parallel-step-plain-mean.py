@@ -2,8 +2,8 @@
 # loses: parallel-step-check, parallel-step-no-rows-check
 # hint: the plain mean of -4 and -20
 def parallel_step(comm, X, y, weights, gamma, gradient, all_reduce):
-    rows = all_reduce(comm, np.array([len(y)]))[0]
-    sums = [np.zeros_like(w) for w in weights]
-    if len(y) > 0:
-        sums = [g for g in gradient(weights, X, y)]
-    return [w - gamma * all_reduce(comm, part) / comm.size for w, part in zip(weights, sums, strict=True)]
+    sums = gradient(weights, X, y) if len(y) else row_sums(weights, X, y, gradient)
+    packed = np.append(flat(sums), len(y))
+    total = all_reduce(comm, packed)
+    totals, B = unflat(total[:-1], weights), total[-1]
+    return [w - gamma * part / comm.size for w, part in zip(weights, totals, strict=True)]

@@ -4,8 +4,7 @@
 def parallel_step(comm, X, y, weights, gamma, gradient, all_reduce):
     if len(y) == 0:
         return weights
-    rows = all_reduce(comm, np.array([len(y)]))[0]
-    sums = [np.zeros_like(w) for w in weights]
-    if len(y) > 0:
-        sums = [len(y) * g for g in gradient(weights, X, y)]
-    return [w - gamma * all_reduce(comm, part) / rows for w, part in zip(weights, sums, strict=True)]
+    packed = np.append(flat(row_sums(weights, X, y, gradient)), len(y))
+    total = all_reduce(comm, packed)
+    totals, B = unflat(total[:-1], weights), total[-1]
+    return [w - gamma * part / B for w, part in zip(weights, totals, strict=True)]

@@ -1,6 +1,6 @@
 # task: parallel-train
 # loses: parallel-train-check, four-engines-check
-# hint: the short last batch is left out
+# hint: the short last batch is left out, or each rank takes
 def parallel_train(comm, X, y, weights, step, B, epochs, seed):
     rng = np.random.default_rng(seed)
     path = [weights]

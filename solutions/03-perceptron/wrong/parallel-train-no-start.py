@@ -1,6 +1,6 @@
 # task: parallel-train
 # loses: parallel-train-check, four-engines-check
-# hint: the weights at the start belong in the list
+# hint: the weights at the start are missing
 def parallel_train(comm, X, y, weights, step, B, epochs, seed):
     rng = np.random.default_rng(seed)
     path = []

@@ -1,6 +1,6 @@
 # task: parallel-train
 # loses: parallel-train-check
-# hint: this rank's part
+# hint: every rank uses the whole batch
 def parallel_train(comm, X, y, weights, step, B, epochs, seed):
     rng = np.random.default_rng(seed)
     path = [weights]

@@ -1,5 +1,5 @@
 # task: progress
 # loses: progress-check
-# hint: forgets the short last batch
+# hint: leave out the short last batch
 def progress(t, n, B):
     return divmod(t, n // B)

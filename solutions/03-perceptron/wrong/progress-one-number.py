@@ -1,5 +1,5 @@
 # task: progress
 # loses: progress-check
-# hint: two numbers come back
+# hint: progress returns two numbers
 def progress(t, n, B):
     return t // -(-n // B)

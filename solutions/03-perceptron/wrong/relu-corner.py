@@ -1,6 +1,6 @@
 # task: relu
 # loses: relu-check
-# hint: at the corner v = 0
+# hint: Compare with >, not with >=
 def relu(v):
     return np.maximum(v, 0)
 

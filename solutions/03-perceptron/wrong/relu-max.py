@@ -1,6 +1,6 @@
 # task: relu
 # loses: relu-check
-# hint: np.maximum(v, 0) takes each entry
+# hint: np.max finds the largest of all
 def relu(v):
     return np.max(v, initial=0)
 

@@ -1,6 +1,6 @@
 # task: relu
 # loses: relu-check
-# hint: keeps what is below zero
+# hint: keeps the negative numbers
 def relu(v):
     return np.minimum(v, 0)
 

@@ -1,6 +1,6 @@
 # task: relu
 # loses: relu-check
-# hint: this is the ReLU itself
+# hint: returned the ReLU itself
 def relu(v):
     return np.maximum(v, 0)
 

@@ -1,6 +1,6 @@
 # task: relu
 # loses: relu-check
-# hint: relu_prime gave back nothing
+# hint: relu_prime returned None
 def relu(v):
     return np.maximum(v, 0)
 

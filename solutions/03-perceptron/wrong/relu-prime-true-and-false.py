@@ -1,6 +1,6 @@
 # task: relu
 # loses: relu-check
-# hint: True and False came back
+# hint: returned True and False
 def relu(v):
     return np.maximum(v, 0)
 

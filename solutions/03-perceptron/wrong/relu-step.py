@@ -1,6 +1,6 @@
 # task: relu
 # loses: relu-check
-# hint: that is the derivative
+# hint: which is the derivative
 def relu(v):
     return np.where(v > 0, 1.0, 0.0)
 

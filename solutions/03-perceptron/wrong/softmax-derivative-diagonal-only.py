@@ -1,5 +1,5 @@
 # task: softmax-derivative
 # loses: softmax-derivative-check
-# hint: every T changes every f
+# hint: Every T changes every f
 def softmax_derivative(f):
     return f * (1 - f)

@@ -1,5 +1,5 @@
 # task: softmax-derivative
 # loses: softmax-derivative-check
-# hint: δ is missing
+# hint: the term with δ is missing
 def softmax_derivative(f):
     return -np.outer(f, f)

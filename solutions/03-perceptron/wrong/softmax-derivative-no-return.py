@@ -1,5 +1,5 @@
 # task: softmax-derivative
 # loses: softmax-derivative-check
-# hint: must begin with `return`
+# hint: End it with a `return`
 def softmax_derivative(f):
     np.diag(f) - np.outer(f, f)

@@ -1,5 +1,5 @@
 # task: softmax-derivative
 # loses: softmax-derivative-check
-# hint: the sign is the other way
+# hint: all signs are reversed
 def softmax_derivative(f):
     return np.outer(f, f) - np.diag(f)

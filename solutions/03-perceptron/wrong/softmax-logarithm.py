@@ -1,6 +1,6 @@
 # task: softmax
 # loses: softmax-check, softmax-large-check
-# hint: the logarithm of the softmax
+# hint: yours is the logarithm of the softmax
 def softmax(T):
     e = np.exp(T - T.max(axis=1, keepdims=True))
     return np.log(e / e.sum(axis=1, keepdims=True))

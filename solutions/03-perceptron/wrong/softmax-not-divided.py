@@ -1,6 +1,6 @@
 # task: softmax
 # loses: softmax-check, softmax-large-check
-# hint: does not add up to 1
+# hint: divide each row by its sum
 def softmax(T):
     e = np.exp(T - T.max(axis=1, keepdims=True))
     return e

@@ -1,6 +1,6 @@
 # task: start
 # loses: start-check
-# hint: β was scaled by p
+# hint: the deviation of β has p
 def start(p, M, K, scale, seed):
     rng = np.random.default_rng(seed)
     alpha = rng.normal(size=(M, p)) * np.sqrt(scale / p)

@@ -1,6 +1,6 @@
 # task: start
 # loses: start-check
-# hint: use `seed`
+# hint: pass `seed` to default_rng
 def start(p, M, K, scale, seed):
     rng = np.random.default_rng(0)
     alpha = rng.normal(size=(M, p)) * np.sqrt(scale / p)

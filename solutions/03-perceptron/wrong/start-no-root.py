@@ -1,6 +1,6 @@
 # task: start
 # loses: start-check
-# hint: the root is missing
+# hint: the square root is missing
 def start(p, M, K, scale, seed):
     rng = np.random.default_rng(seed)
     alpha = rng.normal(size=(M, p)) * scale / p

@@ -1,6 +1,6 @@
 # task: start
 # loses: start-check
-# hint: scale is missing
+# hint: yours ignores `scale`
 def start(p, M, K, scale, seed):
     rng = np.random.default_rng(seed)
     alpha = rng.normal(size=(M, p)) * np.sqrt(1 / p)

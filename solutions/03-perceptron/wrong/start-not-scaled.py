@@ -1,5 +1,5 @@
 # task: start
-# loses: start-check
+# loses: start-check, digits-check
 # hint: the standard deviation of α is 1
 def start(p, M, K, scale, seed):
     rng = np.random.default_rng(seed)

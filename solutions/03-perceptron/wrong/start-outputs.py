@@ -1,6 +1,6 @@
 # task: start
 # loses: start-check
-# hint: α was divided by M
+# hint: the deviation of α has M
 def start(p, M, K, scale, seed):
     rng = np.random.default_rng(seed)
     alpha = rng.normal(size=(M, p)) * np.sqrt(scale / M)

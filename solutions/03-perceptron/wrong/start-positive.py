@@ -1,6 +1,6 @@
 # task: start
 # loses: start-check
-# hint: which has both signs
+# hint: draws both signs
 def start(p, M, K, scale, seed):
     rng = np.random.default_rng(seed)
     alpha = np.abs(rng.normal(size=(M, p))) * np.sqrt(scale / p)

@@ -1,6 +1,6 @@
 # task: start
-# loses: start-check
-# hint: all weights are 0
+# loses: start-check, digits-check
+# hint: α or β is all zero
 def start(p, M, K, scale, seed):
     rng = np.random.default_rng(seed)
     alpha = np.zeros((M, p)) * np.sqrt(scale / p)

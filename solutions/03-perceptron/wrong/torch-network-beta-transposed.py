@@ -1,6 +1,6 @@
 # task: torch-network
 # loses: torch-network-check
-# hint: came out transposed
+# hint: the gradient of β is transposed
 def torch_network(weights, X, y):
     import torch
 

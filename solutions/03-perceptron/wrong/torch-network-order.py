@@ -1,6 +1,6 @@
 # task: torch-network
 # loses: torch-network-check
-# hint: the gradients come in our order
+# hint: in the framework's order
 def torch_network(weights, X, y):
     import torch
 

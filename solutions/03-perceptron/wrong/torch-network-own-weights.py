@@ -1,6 +1,6 @@
 # task: torch-network
 # loses: torch-network-check
-# hint: Do all four arrays stand in their places
+# hint: Are all four arrays copied
 def torch_network(weights, X, y):
     import torch
 

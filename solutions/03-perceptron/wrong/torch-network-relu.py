@@ -1,6 +1,6 @@
 # task: torch-network
 # loses: torch-network-check
-# hint: is the hidden layer logistic
+# hint: Is the hidden layer logistic
 def torch_network(weights, X, y):
     import torch
 

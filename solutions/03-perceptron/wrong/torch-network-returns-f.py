@@ -1,6 +1,6 @@
 # task: torch-network
 # loses: torch-network-check
-# hint: this is f, after the softmax
+# hint: yours is f, after the softmax
 def torch_network(weights, X, y):
     import torch
 

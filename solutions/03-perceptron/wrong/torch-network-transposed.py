@@ -1,6 +1,6 @@
 # task: torch-network
 # loses: torch-network-check
-# hint: do not transpose it
+# hint: weight.grad has the shape of our weights
 def torch_network(weights, X, y):
     import torch
 

@@ -1,6 +1,6 @@
 # task: torch-network
 # loses: torch-network-check
-# hint: PyTorch adds each backward()
+# hint: each backward() adds
 def torch_network(weights, X, y):
     import torch
 
