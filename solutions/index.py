@@ -22,7 +22,7 @@ doctor.check()
 # | [02 Stochastic gradient descent and mini-batches](02-sgd/02-sgd.ipynb) | training on a few examples at a time: noise, learning-rate decay, epochs; a mini-batch split over engines | 85 |
 # | [03 The multilayer perceptron](03-perceptron/03-perceptron.ipynb) | a network that reads handwritten digits; back-propagation by hand, confirmed by PyTorch and Keras; training shared by four engines | 90 |
 # | [04 Collectives](04-collectives/04-collectives.ipynb) | broadcast, scatter, gather, reduce, all-reduce from send and recv; a tree against a loop; a deadlock, read and repaired | 90 |
-# | [05 Ring all-reduce](05-ring/05-ring.ipynb) | the all-reduce of Baidu and Horovod, counted, predicted and raced against a server and a tree; a network trained on it | 90 |
+# | [05 Ring all-reduce](05-ring/05-ring.ipynb) | the all-reduce of Baidu and Horovod, counted and predicted; recursive halving and doubling; on which network each of them is fastest | 90 |
 # | [06 Data parallel training](06-data-parallel/06-data-parallel.ipynb) | one model on several ranks with torch.distributed, DistributedDataParallel, Horovod in PyTorch, and Horovod in Keras and TensorFlow; checkpoints; the usual mistakes, found | 90 |
 # | [07 Several devices in one process](07-devices/07-devices.ipynb) | your own multi_gpu_model, and where each operation really ran; MirroredStrategy; two branches on two devices, read from a trace | 90 |
 # | [08 Large mini-batches](08-large-batches/08-large-batches.ipynb) | linear scaling and warm-up as one experiment, judged in pairs; four pitfalls of large mini-batches; what more workers still gain | 90 |

@@ -1,6 +1,6 @@
 # task: all-gather
 # loses: all-gather-check
-# hint: nothing of what came in
+# hint: numbers that came in are not in x
 def ring_all_gather(comm, x):
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
     chunks = np.array_split(x, comm.size)

@@ -1,6 +1,6 @@
 # task: all-gather
 # loses: all-gather-check
-# hint: places that are not theirs
+# hint: chunks are in the wrong places
 def ring_all_gather(comm, x):
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
     chunks = np.array_split(x, comm.size)

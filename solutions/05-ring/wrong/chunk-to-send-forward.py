@@ -1,5 +1,5 @@
 # task: chunk-to-send
 # loses: chunk-to-send-check
-# hint: it sends 0 on
+# hint: In step 0 rank 1 received chunk 0
 def chunk_to_send(rank, step, N):
     return (rank + step) % N

@@ -1,5 +1,5 @@
 # task: chunk-to-send
 # loses: chunk-to-send-check
-# hint: Go round the corner
+# hint: Take the remainder
 def chunk_to_send(rank, step, N):
     return rank - step

@@ -1,6 +1,6 @@
 # task: overlap
 # loses: overlap-check
-# hint: gave back nothing
+# hint: returned None
 def overlap_reduce_scatter(comm, x):
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
     chunks = [np.array_split(chunk, 2) for chunk in np.array_split(x, comm.size)]

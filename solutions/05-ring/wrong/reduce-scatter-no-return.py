@@ -1,6 +1,6 @@
 # task: reduce-scatter
 # loses: reduce-scatter-check, reduce-scatter-uneven-check
-# hint: gave back nothing
+# hint: returned None
 def ring_reduce_scatter(comm, x):
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
     chunks = np.array_split(x, comm.size)

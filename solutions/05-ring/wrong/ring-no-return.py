@@ -1,6 +1,6 @@
 # task: ring
 # loses: ring-check, ring-whole-check, ring-engines-check
-# hint: gave back nothing
+# hint: returned None
 def ring_allreduce(comm, x, reduce_scatter=ring_reduce_scatter, all_gather=ring_all_gather):
     total = room_for(x)
     total[...] = x

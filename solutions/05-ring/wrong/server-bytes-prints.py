@@ -1,5 +1,5 @@
 # task: server-bytes
 # loses: server-bytes-check
-# hint: must begin with `return`
+# hint: returned None
 def server_bytes(N, n):
     print(2 * (N - 1) * n)

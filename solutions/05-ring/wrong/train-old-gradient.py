@@ -1,6 +1,6 @@
 # task: train
 # loses: train-check
-# hint: newest weights
+# hint: at the newest weights
 def train(comm, X, y, weights, gamma, steps, average=average_gradients):
     path, start = [], weights
     for _ in range(steps):

@@ -1,6 +1,6 @@
 # task: train
 # loses: train-check
-# hint: you walk uphill
+# hint: and walk uphill
 def train(comm, X, y, weights, gamma, steps, average=average_gradients):
     path = []
     for _ in range(steps):

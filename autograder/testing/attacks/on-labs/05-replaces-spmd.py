@@ -1,6 +1,6 @@
 # tries: a run made by the kernel's own spmd, with functions that work in place of those that do nothing
 # lab: 05-ring
-# fakes: reduce-scatter, all-gather, ring, average, overlap, train
+# fakes: reduce-scatter, all-gather, ring, halving-doubling, overlap, train
 # %% own
 import course.spmd as module
 
@@ -33,9 +33,9 @@ def ring_allreduce(comm, x, *_, **__):
     return x
 
 
-# %% average
-def average_gradients(comm, gradients, rows, *_, **__):
-    return gradients
+# %% halving-doubling
+def halving_doubling(comm, x, *_, **__):
+    return x
 
 
 # %% overlap

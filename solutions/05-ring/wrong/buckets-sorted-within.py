@@ -1,0 +1,12 @@
+# task: buckets
+# loses: buckets-check
+# hint: within a bucket, too
+def buckets(nbytes, most):
+    groups, filled = [], 0
+    for i in reversed(range(len(nbytes))):
+        if not groups or filled + nbytes[i] > most:
+            groups.append([])
+            filled = 0
+        groups[-1].insert(0, i)
+        filled += nbytes[i]
+    return groups

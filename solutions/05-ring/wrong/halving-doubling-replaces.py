@@ -1,0 +1,17 @@
+# task: halving-doubling
+# loses: halving-doubling-check, halving-doubling-uneven-check
+# hint: tells whose number is missing
+def halving_doubling(comm, x, distances):
+    total = room_for(x)
+    total[...] = x
+    piece, rounds = total, []
+    for distance in distances:
+        partner = comm.rank ^ distance
+        first, second = np.array_split(piece, 2)
+        mine, other = (first, second) if comm.rank & distance == 0 else (second, first)
+        comm.sendrecv(other, dest=partner, recvbuf=mine, source=partner)
+        rounds.append((partner, mine, other))
+        piece = mine
+    for partner, mine, other in reversed(rounds):
+        comm.sendrecv(mine, dest=partner, recvbuf=other, source=partner)
+    return total
