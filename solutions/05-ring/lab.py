@@ -225,7 +225,7 @@ def all_reduce_at_servers(comm, x):
 
 
 # %% predict servers
-# One server takes 126 ms for 64 ranks with 1 MB each (the last line above). How many ms do 64 servers take, each of
+# One server takes 127 ms for 64 ranks with 1 MB each (the last line above). How many ms do 64 servers take, each of
 # which is responsible for one chunk? Write a number.
 
 # %% measure
@@ -1125,7 +1125,7 @@ plots.curves(
 #
 # ## Step 6. What the model leaves out
 #
-# If halving and doubling is never slower, why do Horovod and NCCL use rings? In the model messages never disturb one
+# If halving and doubling is never slower, why do Horovod and NCCL use rings for large arrays? In the model messages never disturb one
 # another. In a real cluster several ranks, for example the GPUs of one machine, share the machine's network card. When
 # messages have to share a link, this is called **contention**.
 #
