@@ -230,7 +230,7 @@ def check_trace(parts, kind):
     ranks, links = parts["ranks"], parts["link_bytes"]
     if type(ranks) is not int or not isinstance(links, np.ndarray) or links.shape != (ranks, ranks):
         raise NotPlain("a trace has an unknown form")
-    model = kind([None] * ranks, "", 0.0, 0.0, alpha=0.0, beta=0.0).to_plain()
+    model = kind([None] * ranks, "", 0.0, alpha=0.0, beta=0.0).to_plain()
     if parts.keys() != model.keys():
         raise NotPlain("a trace has an unknown form")
     for name, like in model.items():
