@@ -18,7 +18,7 @@ from autograder.labs import build, converter
 from autograder.reports import render
 from course.errors import Problem
 from course.files import write_whole
-from course.student.hand_in import COLLECTED
+from course.student.delivery import COLLECTED
 
 IMPORT = "from autograder.gradebook.classroom import configure"
 OLD_IMPORT = "from autograder.classroom import configure"  # in classes made before `configure` moved

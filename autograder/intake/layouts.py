@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from autograder.intake import archives
 from autograder.labs import source
-from course.student.hand_in import COLLECTED
+from course.student.delivery import COLLECTED
 
 KNOWN = "STUDENT/NN-name/NN-name.ipynb, or files named as Moodle, Canvas or `course hand-in` name them"
 FILE = rf"(?P<file_id>[^/]+(?:{archives.ENDINGS})/.+|[^/]+)$"  # in an archive made by the student, or by itself
@@ -43,7 +43,7 @@ class Label:
     number: str = ""  # Moodle's
     attachment: int = 0  # Canvas's, which rises with each upload
     is_late: bool = False  # as Canvas marks it
-    is_user_name: bool = False  # whether the student is the user of a computer, as others may be elsewhere
+    is_own_name: bool = False  # whether the student gave the name, so that another student may have given the same
 
 
 class Layouts:
@@ -66,11 +66,12 @@ class Layouts:
         for collector in self.collectors:
             groups = collector.collect(path)
             if groups and not archives.is_archive(groups["student_id"]):
-                return make_label(groups, groups["file_id"].rsplit("/", 1)[-1])
+                label = make_label(groups, groups["file_id"].rsplit("/", 1)[-1])
+                return replace(label, is_own_name=collector.named_regexp == INBOUND)
         # `course hand-in` names single files; a pattern that an instructor has set may match folders
         is_single = len(parts) == 1 or self.own.named_regexp != COLLECTED
         groups = self.own.collect(path) if is_single else None
-        return replace(make_label(groups, parts[-1]), is_user_name=is_single) if groups else None
+        return replace(make_label(groups, parts[-1]), is_own_name=is_single) if groups else None
 
 
 @dataclass(frozen=True)

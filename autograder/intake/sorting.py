@@ -11,7 +11,7 @@ from autograder.intake.identify import find_lab_in_name
 from autograder.intake.roster import Name, compose
 from autograder.intake.tries import Try
 from autograder.labs import source
-from course.student.hand_in import COLLECTED
+from course.student.delivery import COLLECTED
 
 MOST_NAMES = 5  # in one stray line
 
@@ -90,7 +90,7 @@ class Sorter:
         set_time(one, label, timestamps.get(entry.parts[:2]) if label.lab else None)
         if label.is_late and not one.time:
             one.remarks.append("Canvas marks it as late but does not say when it arrived; no penalty was applied.")
-        number = reading.find_origin(one.notebook) if label.is_user_name else label.number
+        number = reading.find_origin(one.notebook) if label.is_own_name else label.number
         name = Name(compose(label.student), number, one.lab if label.number else "")
         self.tries.setdefault((name, one.lab), []).append(one)
 

@@ -13,14 +13,16 @@ from autograder.labs import build, source
 from course.errors import Problem
 from course.files import write_whole
 from course.home import HOME
+from course.student import identity
 
 LEFT_OUT = {"solutions", "autograder", "tests", ".ci"}
 MANIFEST = ".release.json"  # marks a release, and lists the files that a later release may remove
 
 
-def release(folder):
+def release(folder, address=None):
     """Write the release to `folder`, a new or empty folder or an earlier release; returns the number of its files.
 
+    address: where students are told to send their hand-ins. None keeps that of an earlier release, "" removes it.
     Raises Problem where labs/ is out of step, the folder holds something else, or it cannot be written.
     """
     files = list_files(HOME)
@@ -33,10 +35,13 @@ def release(folder):
         names = ", ".join(path.relative_to(source.LABS.parent).as_posix() for path in stale + left_over)
         raise Problem(f"nothing was written, because labs/ is not what solutions/ gives ({names}): run `course build`.")
     try:
-        write(files, earlier, target)
+        if address is None:
+            address = identity.read_address(target)
+        own = {Path(identity.ADDRESS): identity.format_address(address).encode()} if address else {}
+        write(files, earlier, target, own)
     except OSError as error:
         raise Problem(f"{folder} was not written completely ({error}): remove the cause and run it again.") from error
-    return len(files)
+    return len(files) + len(own)
 
 
 def list_files(home):
@@ -60,14 +65,17 @@ def list_earlier_files(folder):
         raise Problem(f"{folder} is neither empty nor an earlier release: name a new or an empty folder.") from None
 
 
-def write(files, earlier, folder):
-    """Bring `folder` from the files `earlier` to `files`."""
+def write(files, earlier, folder, own):
+    """Bring `folder` from the files `earlier` to `files` and `own`, path -> content of those that no clone has."""
+    names = sorted(map(str, {*files, *own}))
     # The manifest comes first and lists both, so that an interrupted run can be repeated.
-    write_whole(folder / MANIFEST, json.dumps(sorted(map(str, {*files, *earlier})), indent=1))
-    for path in set(earlier) - set(files):
+    write_whole(folder / MANIFEST, json.dumps(sorted({*names, *map(str, earlier)}), indent=1))
+    for path in set(earlier) - {*files, *own}:
         (folder / path).unlink(missing_ok=True)
     for path in files:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         if not (folder / path).exists() or (folder / path).read_bytes() != (HOME / path).read_bytes():
             shutil.copy(HOME / path, folder / path)
-    write_whole(folder / MANIFEST, json.dumps(sorted(map(str, files)), indent=1))
+    for path, content in own.items():
+        write_whole(folder / path, content)
+    write_whole(folder / MANIFEST, json.dumps(names, indent=1))

@@ -1,44 +1,71 @@
-"""Hand in a lab: through nbgrader's exchange if there is one, else as one file to send.
+"""Hand in a lab: run its visible checks, say what is done, then hand it in or write one file to send.
 
-Reads the student's notebook and never changes it. Writes to the exchange, or to `work/hand-ins/`, where every hand-in
-is kept. A file to send carries the random number of the student's folder, because two students may have the same user
-name. `button("01-regression")` in a lab's last cell does the same after saving the notebook.
+Reads the student's notebook and never changes it. `button("01-regression")` in a lab's last cell does the same after
+saving the notebook. In JupyterLab, as `course lab` starts it, the button is drawn by the course's extension
+(`jupyter/labextensions`) and works without the notebook's kernel; elsewhere it is a widget of that kernel.
 """
 
-import contextlib
 import html
 import json
-import logging
 import re
 import subprocess
 import sys
-import tempfile
 import time
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 from course.errors import Problem
-from course.files import write_whole
 from course.home import HOME
-from course.student import work
+from course.student import delivery, identity, validation, work
 
 LAB = re.compile(r"\d\d-[\w-]+")
-# The name of nbgrader's own example, with hyphens allowed; `nbgrader zip_collect` needs COLLECTED in its configuration.
-# The time has no hyphens: nbgrader cannot read the time in its own example when seconds or minutes are above 31.
-FILE_NAME = "{lab}_{student}_attempt_{time}_{lab}.ipynb"
-COLLECTED = r"(?:.*/)?.*?\d\d-[A-Za-z0-9-]+_(?P<student_id>[^/]+)_attempt_(?P<timestamp>\d+)_(?P<file_id>[\w-]+)"
-TIME = "%Y%m%d%H%M%S"
 PATIENCE = 5  # seconds for JupyterLab to save
+BUTTON = "application/vnd.dml-course.hand-in+json"  # the button, for the course's extension of JupyterLab
 
 
 def add_arguments(parser):
-    """Declare the lab's number or name."""
+    """Declare the lab's number or name, the student's id, and whether the checks run first."""
     parser.add_argument("lab", metavar="NN", help="the lab: 1, 01 or 01-regression")
+    parser.add_argument("--student", metavar="ID", help=f"your student id, {identity.EXAMPLE}; it is remembered")
+    parser.add_argument("--no-check", action="store_true", help="do not run the visible checks first")
 
 
 def run(args):
     """Hand in the lab `args.lab` and print what was done; raises Problem if that is not possible."""
-    print(hand_in(find_notebook(args.lab)))
+    path = find_notebook(args.lab)
+    read_notebook(path)
+    can_ask = sys.stdin.isatty()
+    identify(args.student, can_ask)
+    if not args.no_check:
+        print(describe_checks(path, show_progress=sys.stderr.isatty()))
+        if can_ask and input("Hand it in now? [Y/n] ").strip().lower().startswith("n"):
+            print("Nothing was handed in. Work on, and hand in when you are ready.")
+            return
+    print(hand_in(path))
+
+
+def identify(student, can_ask, home=HOME):
+    """Make sure that a student's id is known: `student` if it is given, else the one in work/, else ask for it."""
+    known = identity.read_student(home)
+    if student is not None:
+        identity.save_student(student, home)
+    elif not known and delivery.load_nbgrader(home).coursedir.student_id == "*":
+        if not can_ask:
+            raise Problem(f"your student id is not known yet: add `--student ID` once, {identity.EXAMPLE}.")
+        identity.save_student(input(f"Your student id ({identity.EXAMPLE}): "), home)
+
+
+def describe_checks(path, show_progress=False):
+    """Run the visible checks of the notebook at `path`; returns a sentence that sums them up, or says why none does."""
+
+    def show(item):
+        if show_progress:
+            print(item["mark"], item["name"], item["text"], file=sys.stderr, flush=True)
+
+    try:
+        return validation.run_apart(path, show)["text"]
+    except Problem as problem:  # a lab whose checks cannot run can still be handed in
+        return f"The checks could not be counted: {problem}"
 
 
 def find_notebook(lab, home=HOME):
@@ -62,25 +89,13 @@ def find_notebook(lab, home=HOME):
 
 
 def hand_in(notebook, home=HOME):
-    """Hand in the notebook at the path `notebook`; returns a sentence that says what was done.
+    """Hand in the notebook at the path `notebook`; returns lines that say what was done.
 
-    Raises Problem if the file is not a notebook, or if the exchange did not accept it and a file to send was written.
+    Raises Problem if the file is not a notebook, if no student's id is known, or if the exchange did not accept it and
+    a file to send was written.
     """
-    content = read_notebook(notebook)
-    remark = " Nothing in it has changed since you got it." if work.is_untouched(notebook, home) else ""
-    app = load_nbgrader(home)
-    if not has_exchange(app):
-        path = write_hand_in(add_origin(content, home), notebook.stem, get_student(app), home)
-        return f"Wrote your hand-in of {notebook.stem}, as it was saved. Send this file: {path}{remark}"
-    try:
-        submit(app, content, notebook.stem)
-    except (Exception, SystemExit) as error:  # whatever stops the exchange, the student gets a file to send
-        path = write_hand_in(add_origin(content, home), notebook.stem, get_student(app), home)
-        reason = str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else type(error).__name__
-        raise Problem(
-            f"the exchange did not accept {notebook.stem} ({reason}). Send this file instead: {path}"
-        ) from None
-    return f"Handed in {notebook.stem}, as it was saved, to the course {app.coursedir.course_id}.{remark}"
+    done = delivery.deliver(read_notebook(notebook), notebook.stem, home)
+    return f"{done}\nNothing in it has changed since you got it." if work.is_untouched(notebook, home) else done
 
 
 def read_notebook(path):
@@ -99,111 +114,83 @@ def read_notebook(path):
     )
 
 
-def add_origin(content, home):
-    """The bytes of a notebook with the random number of the folder at `home` in its metadata."""
-    notebook = json.loads(content)
-    metadata = notebook.get("metadata")
-    notebook["metadata"] = (metadata if isinstance(metadata, dict) else {}) | {
-        "course": {"origin": work.read_origin(home)}
-    }
-    return json.dumps(notebook, indent=1).encode()
+# What the course's extension of JupyterLab runs in a kernel of its own, in the folder of the notebook
 
 
-def load_nbgrader(home):
-    """nbgrader's application, with the configuration of this machine, this person and the course's folder."""
-    from nbgrader.apps import NbGrader
-    from nbgrader.auth import Authenticator
-    from nbgrader.exchange import ExchangeFactory
+def publish_student(home=HOME):
+    """Publish the student's id, whether it can be changed, and where hand-ins go."""
+    from IPython.display import publish_display_data
 
-    app = NbGrader(log_level="CRITICAL")
-    with contextlib.chdir(home):
-        app.initialize([])
-    app.log.setLevel(logging.CRITICAL + 1)  # whatever the configuration says: errors are reported in one sentence
-    app.authenticator = Authenticator(parent=app)
-    app.exchange = ExchangeFactory(parent=app)
-    return app
+    app = delivery.load_nbgrader(home)
+    is_open = app.coursedir.student_id == "*"
+    student = identity.read_student(home) if is_open else app.coursedir.student_id
+    event = {"event": "student", "student": student, "isOpen": is_open, "address": identity.read_address(home)}
+    publish_display_data({validation.MIME: event})
 
 
-def has_exchange(app):
-    """Whether an exchange is set up: the course has a name, and the shared folder (or another kind) exists."""
-    from nbgrader.exchange.default import ExchangeSubmit
+def publish_hand_in(lab, student):
+    """Hand in, and publish the lines that say what was done. student: None if it cannot be changed."""
+    from IPython.display import publish_display_data
 
-    if not app.coursedir.course_id:
-        return False
-    step = app.exchange.Submit(coursedir=app.coursedir, authenticator=app.authenticator, parent=app)
-    return type(step) is not ExchangeSubmit or Path(step.root).is_dir()
+    is_done, text = run_command(lab, *([] if student is None else ["--student", student]), "--no-check")
+    publish_display_data({validation.MIME: {"event": "handed-in", "isDone": is_done, "text": text}})
 
 
-def submit(app, content, lab):
-    """Do what `nbgrader submit` does, with the lab's one notebook and nothing else from its folder."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, lab, f"{lab}.ipynb")
-        path.parent.mkdir()
-        path.write_bytes(content)
-        app.coursedir.assignment_id = lab
-        step = app.exchange.Submit(coursedir=app.coursedir, authenticator=app.authenticator, parent=app)
-        step.assignment_dir, step.path_includes_course = folder, False
-        step.start()
+def run_command(lab, *options):
+    """Run `course hand-in` in a separate process, which keeps nbgrader's log out of the notebook.
+
+    Returns (whether it succeeded, what it says).
+    """
+    command = [sys.executable, "-P", "-m", "course.command", "hand-in", lab, *options]
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    said = done.stdout if done.returncode == 0 else done.stderr
+    return done.returncode == 0, said.strip().removeprefix("course hand-in: ")
 
 
-def get_student(app):
-    """The student's id: the one in nbgrader's configuration, else the name of the logged-in user."""
-    from nbgrader.utils import get_username
-
-    return get_username() if app.coursedir.student_id == "*" else app.coursedir.student_id
-
-
-def write_hand_in(content, lab, student, home):
-    """Write a file to send, with a name that `nbgrader zip_collect` can read; returns its path."""
-    folder = home / "work" / "hand-ins"
-    student = re.sub(r"[^\w.@-]", "-", student)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        path = reserve_file(folder, lab, student)
-        try:
-            write_whole(path, content)
-        except OSError:
-            path.unlink()
-            raise
-    except OSError as error:
-        raise Problem(f"{folder} cannot be written ({error.strerror}): check that the disk is not full.") from error
-    return path
-
-
-def reserve_file(folder, lab, student):
-    """Create an empty file with the current time in its name, and never take over one that exists; returns its path."""
-    while True:
-        now = datetime.now(UTC).strftime(TIME)
-        path = folder / FILE_NAME.format(lab=lab, student=student, time=now)
-        with contextlib.suppress(FileExistsError):
-            path.touch(exist_ok=False)
-            return path
-        time.sleep(0.1)  # an earlier hand-in of the same second is kept
+# The button
 
 
 def button(lab):
     """A button that saves the notebook of `lab` ("01-regression"), hands it in and shows the result beneath."""
+    return Button(lab)
+
+
+class Button:
+    """The button as each place can show it: the course's extension of JupyterLab, another notebook, or text."""
+
+    def __init__(self, lab):
+        self.lab = lab
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        """The formats of the button, from which the notebook chooses; IPython calls this method by name."""
+        shown = {BUTTON: {"lab": self.lab}, "text/plain": f"To hand in, run `course hand-in {self.lab}` in a terminal."}
+        return shown | make_widget(self.lab)._repr_mimebundle_().copy() | {"text/plain": shown["text/plain"]}
+
+
+def make_widget(lab):
+    """The button as a widget, which works as long as the kernel that made it."""
     import ipywidgets
 
+    field = ipywidgets.Text(value=identity.read_student(), description="Student id", placeholder=identity.EXAMPLE)
     click = ipywidgets.Button(description=f"Hand in {lab}", layout={"width": "auto", "align_self": "flex-start"})
-    status = ipywidgets.HTML()
+    status = ipywidgets.HTML(format_status("If nothing happens when you press the button, run this cell again."))
     save = make_saver()
 
     def handle(_):
         click.disabled = True
         try:
-            status.value = format_status(f"Handing in {lab} ...")
-            status.value = format_status(save_and_hand_in(lab, save))
+            status.value = format_status(f"Running the visible checks of {lab}, then handing in ...")
+            status.value = format_status(save_and_hand_in(lab, save, field.value))
         finally:
             click.disabled = False
 
     click.on_click(handle)
-    return ipywidgets.VBox([click, status])
+    return ipywidgets.VBox([field, click, status])
 
 
 def format_status(sentence):
     """The sentence as HTML that a screen reader reads out whenever it changes."""
-    return f'<p role="status" style="white-space: normal; overflow-wrap: anywhere">{html.escape(sentence)}</p>'
+    return f'<p role="status" style="white-space: pre-line; overflow-wrap: anywhere">{html.escape(sentence)}</p>'
 
 
 def make_saver():
@@ -217,22 +204,21 @@ def make_saver():
     return lambda: commands.execute("docmanager:save")
 
 
-def save_and_hand_in(lab, save):
-    """Save and hand in; returns the sentence to show. A separate process keeps nbgrader's log out of the notebook."""
+def save_and_hand_in(lab, save, student):
+    """Save and hand in; returns the lines to show."""
     try:
         path = find_notebook(lab)
+        identity.check_student(student)
         before = path.stat().st_mtime_ns
         save()
         is_saved = wait_until_changed(path, before)
     except Problem as problem:
         return str(problem)
-    command = [sys.executable, "-P", "-m", "course.command", "hand-in", lab]
-    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    sentence = (done.stdout if done.returncode == 0 else done.stderr).strip().removeprefix("course hand-in: ")
+    _, said = run_command(lab, "--student", student)
     if is_saved:
-        return sentence
+        return said
     last = datetime.fromtimestamp(path.stat().st_mtime).strftime("%H:%M:%S")
-    return f"{sentence} (Last saved at {last}: if you changed it since then, save with Ctrl-S and press again.)"
+    return f"{said}\n(Last saved at {last}: if you changed it since then, save with Ctrl-S and press again.)"
 
 
 def wait_until_changed(path, before):

@@ -14,7 +14,7 @@ from autograder.gradebook import classroom, grading
 from autograder.labs import build, source
 from autograder.testing.mini_lab import LAB, MINI, put, read_scores, run
 from course.errors import Problem
-from course.student import hand_in
+from course.student import delivery
 
 
 @pytest.fixture(scope="module")
@@ -188,7 +188,7 @@ def test_files_that_students_sent_are_collected_by_nbgrader_in_the_class_and_gra
     archive = room.root / "downloaded" / LAB / "archive"
     archive.mkdir(parents=True)
     for student in ("ann", "bob_b"):
-        sent = hand_in.write_hand_in(build.to_bytes(mini.hand_in()), LAB, student, tmp_path)
+        sent = delivery.write_hand_in(build.to_bytes(mini.hand_in()), LAB, student, tmp_path)
         shutil.copy(sent, archive)
     subprocess.run(
         [sys.executable, "-m", "nbgrader", "zip_collect", LAB], cwd=room.root, check=True, capture_output=True

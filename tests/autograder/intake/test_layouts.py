@@ -17,7 +17,7 @@ from autograder.testing.incoming import (
     write_zip,
 )
 from autograder.testing.mini_lab import LAB
-from course.student import hand_in
+from course.student import delivery
 
 
 def make_layouts(notebooks):
@@ -155,7 +155,7 @@ def test_a_pattern_that_the_class_has_set_is_used(notebooks, class_, tmp_path):
 
 
 def test_the_file_that_course_hand_in_writes_is_known(notebooks, class_, tmp_path):
-    path = hand_in.write_hand_in(notebooks["one"], LAB, "ann lee", tmp_path)
+    path = delivery.write_hand_in(notebooks["one"], LAB, "ann lee", tmp_path)
     hand_ins, _ = find_all(path.parent, class_)
     assert (
         set(hand_ins) == {("ann-lee", LAB)} and hand_ins["ann-lee", LAB].time and not hand_ins["ann-lee", LAB].remarks

@@ -121,6 +121,17 @@ def test_files_of_different_people_under_one_name_are_two_students_and_both_file
         assert all(f"_attempt_202603{day}100000_" in remark for day in ("01", "02", "03"))
 
 
+def test_two_people_who_send_one_id_through_an_exchange_are_two_students(mini, tmp_path, class_):
+    for number, origin in enumerate(["aaaaaaaa", "bbbbbbbb"]):
+        notebook = mini.hand_in(add=f"# {origin}")
+        notebook.metadata["course"] = {"origin": origin, "student": "user"}
+        inbound = f"user+{LAB}+2026-03-0{number + 1} 10:00:00.000000 UTC+x{number}"
+        write_folder(tmp_path / "inbound", {f"{inbound}/{LAB}.ipynb": build.to_bytes(notebook)})
+    hand_ins, _ = find_all(tmp_path / "inbound", class_)
+    assert set(hand_ins) == {("user_aaaaaaaa", LAB), ("user_bbbbbbbb", LAB)}
+    assert all("different computers under one name, 'user'" in join_remarks(one) for one in hand_ins.values())
+
+
 def test_somebody_who_comes_later_under_a_name_gets_another_id_and_the_first_keeps_it(sent, class_):
     assert set(find_all(sent(("aaaaaaaa", "one", "01")), class_)[0]) == {("user", LAB)}
     hand_ins, _ = find_all(sent(("bbbbbbbb", "two", "02")), class_)

@@ -14,6 +14,7 @@ from autograder.labs import release, source
 from autograder.testing.mini_course import make_environment
 from course import command
 from course.home import HOME
+from course.student import identity
 
 SECRET = [source.SOLUTION[0], source.HIDDEN[0]]
 
@@ -52,9 +53,9 @@ def test_a_release_is_renewed_and_the_students_own_files_in_it_stay(tmp_path):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("mine")
     (folder / "README.md").write_text("old")
-    release.write([*release.list_files(HOME)], [Path("course/gone.py")], folder)
+    release.write([*release.list_files(HOME)], [Path("course/gone.py")], folder, {})
     (folder / "course" / "gone.py").write_text("a module that the course no longer has")
-    release.write(release.list_files(HOME), [Path("course/gone.py"), *release.list_files(HOME)], folder)
+    release.write(release.list_files(HOME), [Path("course/gone.py"), *release.list_files(HOME)], folder, {})
     assert command.main(["release", str(folder)]) == 0
     assert (folder / "README.md").read_bytes() == (HOME / "README.md").read_bytes()
     assert not (folder / "course" / "gone.py").exists()
@@ -108,3 +109,16 @@ def test_make_lab_works_there(students):
         venv.unlink()
     assert (students / "work" / "index.ipynb").read_bytes() == (students / "labs" / "index.ipynb").read_bytes()
     assert "Traceback" not in log.read_text()
+
+
+def test_the_address_to_send_hand_ins_to_is_part_of_a_release_and_of_later_ones(tmp_path):
+    folder = str(tmp_path / "students")
+    for words, address in [
+        ([], ""),
+        (["--send-to", "ada@uni.example"], "ada@uni.example"),
+        ([], "ada@uni.example"),
+        (["--send-to", ""], ""),
+    ]:
+        assert command.main(["release", folder, *words]) == 0
+        assert identity.read_address(tmp_path / "students") == address
+    assert identity.ADDRESS not in names(tmp_path / "students")

@@ -1,0 +1,86 @@
+/* What the course adds to JupyterLab: the Validate command, the hand-in button, and a sidebar that starts closed. */
+import { makeButton } from "./elements.js";
+import { MIME, makeHandIn } from "./hand_in.js";
+import { makeValidatePanel } from "./validate_panel.js";
+
+const VALIDATE = "dml-course:validate";
+const NARROW = 1400; // pixels: below this, a lab and the open sidebar do not fit beside each other
+const SEEN = "dml-course:sidebar";
+
+export function makePlugins(lab) {
+  const { ILabShell } = lab.application;
+  const { ICommandPalette } = lab.apputils;
+  const { INotebookTracker } = lab.notebook;
+  const { IRenderMimeRegistry } = lab.rendermime;
+
+  const validate = {
+    id: "dml-course:validate",
+    description: "Validate: runs a lab's visible checks and lists its tasks.",
+    autoStart: true,
+    requires: [INotebookTracker],
+    optional: [ICommandPalette],
+    activate(app, tracker, palette) {
+      let panel = null;
+      app.commands.addCommand(VALIDATE, {
+        label: "Validate",
+        caption: "Run the visible checks in a fresh kernel and list the tasks",
+        isEnabled: () => tracker.currentWidget !== null,
+        execute: () => {
+          if (panel === null || panel.isDisposed) {
+            panel = makeValidatePanel(lab, app);
+          }
+          if (!panel.isAttached) {
+            app.shell.add(panel, "right");
+          }
+          app.shell.activateById(panel.id);
+          return panel.validate(tracker.currentWidget);
+        },
+      });
+      palette?.addItem({ command: VALIDATE, category: "Course" });
+      app.docRegistry.addWidgetExtension("Notebook", {
+        createNew(notebook) {
+          const item = new lab.widgets.Widget();
+          item.addClass("dml-Toolbar");
+          const button = makeButton("Validate", () => {
+            app.shell.activateById(notebook.id);
+            app.commands.execute(VALIDATE);
+          });
+          button.title = app.commands.caption(VALIDATE);
+          item.node.append(button);
+          if (!notebook.toolbar.insertBefore("spacer", "dml-course-validate", item)) {
+            notebook.toolbar.addItem("dml-course-validate", item);
+          }
+          return item;
+        },
+      });
+    },
+  };
+
+  const handIn = {
+    id: "dml-course:hand-in",
+    description: "The hand-in button, which needs no kernel of the notebook.",
+    autoStart: true,
+    requires: [INotebookTracker, IRenderMimeRegistry],
+    activate(app, tracker, registry) {
+      const createRenderer = (options) => makeHandIn(lab, app, tracker, options);
+      registry.addFactory({ safe: true, mimeTypes: [MIME], createRenderer }, -20); // before widgets, which have -10
+    },
+  };
+
+  const sidebar = {
+    id: "dml-course:sidebar",
+    description: "The left sidebar starts closed in a narrow window.",
+    autoStart: true,
+    requires: [ILabShell],
+    activate(app, shell) {
+      app.restored.then(() => {
+        if (window.innerWidth < NARROW && !window.sessionStorage.getItem(SEEN)) {
+          shell.collapseLeft();
+        }
+        window.sessionStorage.setItem(SEEN, "1"); // after a reload, it stays as the reader left it
+      });
+    },
+  };
+
+  return [validate, handIn, sidebar];
+}
