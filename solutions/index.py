@@ -25,7 +25,7 @@ doctor.check()
 # | [05 Ring all-reduce](05-ring/05-ring.ipynb) | the all-reduce of Baidu and Horovod, counted and predicted; recursive halving and doubling; on which network each of them is fastest | 90 |
 # | [06 Data parallel training](06-data-parallel/06-data-parallel.ipynb) | one model on several ranks with torch.distributed, DistributedDataParallel, Horovod in PyTorch, and Horovod in Keras and TensorFlow; checkpoints; the usual mistakes, found | 90 |
 # | [07 Several devices in one process](07-devices/07-devices.ipynb) | your own multi_gpu_model, and where each operation really ran; MirroredStrategy; two branches on two devices, read from a trace | 90 |
-# | [08 Large mini-batches](08-large-batches/08-large-batches.ipynb) | linear scaling and warm-up as one experiment, judged in pairs; four pitfalls of large mini-batches; what more workers still gain | 90 |
+# | [08 Large mini-batches](08-large-batches/08-large-batches.ipynb) | linear scaling and warm-up as one experiment with its control; what is worse, equivalent or undecided; pitfalls of large mini-batches, sharp minima and batch norm on real ranks | 90 |
 # | [09 The competition](09-competition/09-competition.ipynb) | classify an aerial image of 200 bands; metrics by hand; why a random split of neighbouring pixels flatters; a network trained data parallel; an entry that others can run again | 90 |
 #
 # Do them in order. Each also stands alone: what it needs from an earlier one is given.

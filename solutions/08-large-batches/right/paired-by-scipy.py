@@ -4,6 +4,6 @@ from scipy import stats
 
 def paired(errors, reference):
     test = stats.ttest_rel(errors, reference, alternative="greater")
-    interval = stats.ttest_rel(errors, reference).confidence_interval(0.95)
+    interval = stats.ttest_rel(errors, reference).confidence_interval(0.90)
     mean = np.mean(errors) - np.mean(reference)
     return [mean, test.statistic, test.pvalue, [interval.low, interval.high]]

@@ -1,3 +1,3 @@
 # task: share
-def share(samples, k, rank, seed, epoch):
-    return np.array_split(np.random.default_rng([seed, epoch]).permutation(samples), k)[rank]
+def share(examples, k, rank, seed, epoch):
+    return np.array_split(np.random.default_rng([seed, epoch]).permutation(examples), k)[rank]

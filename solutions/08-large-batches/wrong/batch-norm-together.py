@@ -1,5 +1,7 @@
 # task: batch-norm
 # loses: batch-norm-check
-# hint: normalized together
-def normalize(x, n, epsilon):
-    return (x - x.mean(axis=0)) / np.sqrt(x.var(axis=0) + epsilon)
+# hint: yours are those of all ranks
+def moments(comm, x, synchronized):
+    sums = all_reduce(comm, np.stack([x.sum(axis=0), (x**2).sum(axis=0), np.full(x.shape[1], len(x))]))
+    mean = sums[0] / sums[2]
+    return mean, sums[1] / sums[2] - mean**2

@@ -1,6 +1,6 @@
 # task: change
 # loses: change-check
-# hint: not with the step before
+# hint: not with the previous step
 import itertools
 
 

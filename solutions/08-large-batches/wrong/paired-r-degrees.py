@@ -7,5 +7,5 @@ from scipy import stats
 def paired(errors, reference):
     d = np.asarray(errors) - np.asarray(reference)
     mean, error = d.mean(), d.std(ddof=1) / np.sqrt(len(d))
-    t, reach = mean / error, stats.t.ppf(0.975, len(d) - 1) * error
+    t, reach = mean / error, stats.t.ppf(0.95, len(d) - 1) * error
     return mean, t, stats.t.sf(t, len(d)), (mean - reach, mean + reach)

@@ -1,6 +1,6 @@
 # task: schedule
 # loses: schedule-check
-# hint: They are counted in epochs
+# hint: Drops are counted in epochs
 def schedule(rate, epochs, steps, drops):
     rates = np.array([float(rate(t)) for t in range(epochs * steps)])
     for drop in drops:

@@ -1,6 +1,6 @@
 # task: schedule
 # loses: schedule-check
-# hint: It is one an iteration
+# hint: The schedule has one per iteration
 def schedule(rate, epochs, steps, drops):
     rates = np.array([float(rate(epoch)) for epoch in range(epochs)])
     for drop in drops:

@@ -1,7 +1,7 @@
 # task: share
 # loses: share-check
-# hint: none is filled up or cut off
-def share(samples, k, rank, seed, epoch):
-    each = samples // k
-    order = np.random.default_rng([seed, epoch]).permutation(samples)
+# hint: and none is filled up or cut off
+def share(examples, k, rank, seed, epoch):
+    each = examples // k
+    order = np.random.default_rng([seed, epoch]).permutation(examples)
     return order[rank * each : (rank + 1) * each]

@@ -1,6 +1,6 @@
 # task: share
 # loses: share-check
-# hint: Shuffle all samples anew
-def share(samples, k, rank, seed, epoch):
-    own = np.arange(samples)[rank::k]
+# hint: Shuffle all examples anew
+def share(examples, k, rank, seed, epoch):
+    own = np.arange(examples)[rank::k]
     return np.random.default_rng([seed, epoch]).permutation(own)

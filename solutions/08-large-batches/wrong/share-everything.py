@@ -1,5 +1,5 @@
 # task: share
 # loses: share-check
-# hint: each worker gets all samples
-def share(samples, k, rank, seed, epoch):
-    return np.random.default_rng([seed, epoch]).permutation(samples)
+# hint: each rank gets all examples
+def share(examples, k, rank, seed, epoch):
+    return np.random.default_rng([seed, epoch]).permutation(examples)

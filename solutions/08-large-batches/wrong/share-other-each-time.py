@@ -1,6 +1,6 @@
 # task: share
 # loses: share-check
 # hint: make the generator from
-def share(samples, k, rank, seed, epoch):
-    own = np.random.default_rng(rank + 1000 * np.random.randint(1000)).permutation(np.arange(samples)[rank::k])
+def share(examples, k, rank, seed, epoch):
+    own = np.random.default_rng(rank + 1000 * np.random.randint(1000)).permutation(np.arange(examples)[rank::k])
     return own

@@ -1,5 +1,5 @@
 # task: share
 # loses: share-check
 # hint: same for every seed
-def share(samples, k, rank, seed, epoch):
-    return np.random.default_rng(epoch).permutation(samples)[rank::k]
+def share(examples, k, rank, seed, epoch):
+    return np.random.default_rng(epoch).permutation(examples)[rank::k]

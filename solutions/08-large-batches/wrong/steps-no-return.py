@@ -1,6 +1,6 @@
 # task: steps
 # loses: steps-check
-# hint: gave back nothing
+# hint: returned None
 def small_steps(gradient, w, batches, eta):
     for batch in batches:
         w = w - eta * gradient(w, batch)

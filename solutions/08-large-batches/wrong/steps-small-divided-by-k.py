@@ -1,6 +1,6 @@
 # task: steps
 # loses: steps-check
-# hint: Each small step has the whole eta
+# hint: Each small step uses the whole eta
 def small_steps(gradient, w, batches, eta):
     for batch in batches:
         w = w - eta / len(batches) * gradient(w, batch)

@@ -1,6 +1,6 @@
 # task: warm-up
 # loses: warm-up-check
-# hint: one late
+# hint: gradual reaches k · eta one iteration late
 def constant(t, warm, eta, k):
     return eta if t < warm else k * eta
 

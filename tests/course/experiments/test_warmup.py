@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from threadpoolctl import threadpool_limits
 
 from course.experiments import warmup
 
@@ -62,3 +63,48 @@ def test_a_network_that_overflows_stays_at_chance_without_a_warning(recwarn):
 def test_batches_and_learning_rates_that_do_not_fit_are_refused(batch, iterations):
     with pytest.raises(ValueError, match=f"batches of {batch} must fill 4096 samples"):
         warmup.train(np.ones(iterations), batch, [0])
+
+
+def test_the_spread_scales_the_initial_weights_and_given_networks_are_trained():
+    ordinary, twice = warmup.Networks([3], warmup.ORDINARY), warmup.Networks([3])
+    np.testing.assert_allclose(2 * ordinary.theta, twice.theta, rtol=1e-6)
+    before = ordinary.theta.copy()
+    errors = warmup.train(np.full(4, 0.02), 1024, [3], nets=ordinary)[1]
+    assert (ordinary.theta != before).any()
+    np.testing.assert_allclose(errors, warmup.train(np.full(4, 0.02), 1024, [3], spread=warmup.ORDINARY)[1])
+
+
+def test_the_loss_falls_along_the_gradient():
+    X, y, _, _ = warmup.digits()
+    rows = np.arange(64)[None]
+    nets = warmup.Networks([5])
+    before = nets.losses(X[rows], y[rows])
+    nets.gradient(X[rows], y[rows])
+    slope = float((nets.grad.astype(float) ** 2).sum())
+    nets.theta -= np.float32(1e-6) * nets.grad
+    assert (before - nets.losses(X[rows], y[rows]))[0] == pytest.approx(1e-6 * slope, rel=0.1)
+
+
+def test_the_largest_curvature_is_found_also_beside_a_negative_one_of_larger_size():
+    curvatures = np.linspace(-9, 5, 40)
+    assert warmup.curvature(lambda w: curvatures * w, np.ones(40), rounds=30) == pytest.approx(5, rel=1e-3)
+
+
+def test_the_schedule_drops_after_whole_epochs():
+    np.testing.assert_allclose(warmup.schedule(lambda t: 8, 4, 2, (2, 3)), [8, 8, 8, 8, 0.8, 0.8, 0.08, 0.08])
+
+
+def test_the_run_kept_here_goes_before_the_stored_ones(monkeypatch):
+    monkeypatch.setattr(warmup, "_own", {})
+    errors, is_own = warmup.find_run([11, 5])
+    assert not is_own
+    assert errors["small batch"][1] == warmup.stored_runs()["twice He"]["small batch"][5]
+    warmup.keep([11, 5], {"small batch": [1, 2]})
+    errors, is_own = warmup.find_run(np.array([11, 5]))
+    assert is_own and errors["small batch"].tolist() == [1, 2]
+
+
+def test_a_stored_run_is_what_training_gives():
+    with threadpool_limits(1):  # for such small matrices one thread is the fastest
+        _, held_out = warmup.train(warmup.schedule(lambda t: warmup.ETA, warmup.EPOCHS, 16, warmup.DROPS), 256, [11])
+    assert abs(held_out[0, -1] - warmup.stored_runs()["twice He"]["not scaled"][11]) < 1.5

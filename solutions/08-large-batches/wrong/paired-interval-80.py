@@ -1,0 +1,11 @@
+# task: paired
+# loses: paired-check
+# hint: is the 0.9 quantile
+from scipy import stats
+
+
+def paired(errors, reference):
+    d = np.asarray(errors) - np.asarray(reference)
+    mean, error = d.mean(), d.std(ddof=1) / np.sqrt(len(d))
+    t, reach = mean / error, stats.t.ppf(0.9, len(d) - 1) * error
+    return mean, t, stats.t.sf(t, len(d) - 1), (mean - reach, mean + reach)
