@@ -93,9 +93,28 @@ def test_the_repaired_function_passes_and_its_timeline_is_drawn(notebook, shots)
     notebook.run(here)
     picture = here.locator("figure img")
     picture.wait_for()
-    assert picture.get_attribute("alt") == here.locator("figcaption").inner_text()
+    assert picture.get_attribute("alt").startswith("Picture: Timeline of 4 ")
+    caption, details = here.locator("figcaption"), here.locator("figcaption details")
+    assert len(caption.inner_text().splitlines()) <= 3 and details.get_attribute("open") is None
     here.scroll_into_view_if_needed()
     notebook.page.screenshot(path=shots / "timeline.png")
+    details.locator("summary").focus()
+    notebook.page.keyboard.press("Enter")
+    assert "Rank 0: messages:" in details.inner_text()
+    notebook.page.screenshot(path=shots / "timeline-words.png")
+
+
+def test_pictures_turn_dark_with_the_theme(notebook, shots):
+    picture = find_cell(notebook, "timeline").locator("figure img")
+    assert picture.evaluate("image => getComputedStyle(image).filter") == "none"
+    for name, is_dark in (("JupyterLab Dark", True), ("JupyterLab Light", False)):
+        notebook.page.keyboard.press("Control+Shift+c")
+        notebook.page.locator(".lm-CommandPalette-input").fill(name)
+        notebook.page.locator(".lm-CommandPalette-item", has_text=name).first.click()
+        notebook.page.locator(f'body[data-jp-theme-name="{name}"]').wait_for()
+        assert ("invert" in picture.evaluate("image => getComputedStyle(image).filter")) == is_dark
+        picture.scroll_into_view_if_needed()
+        notebook.page.screenshot(path=shots / f"timeline-{name.split()[1].lower()}.png")
 
 
 def test_the_interrupt_button_stops_a_run_on_engines_and_the_next_cell_works(notebook, shots):

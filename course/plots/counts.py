@@ -38,7 +38,8 @@ def histogram(values, *, x, y, title, ends=None, is_small=False):
     axes.yaxis.get_major_locator().set_params(integer=True)
     if is_whole:
         axes.xaxis.get_major_locator().set_params(integer=True)
-    return Plot(figure, f"{sentence(title)} {capitalized(x)}: {_describe_values(values)}.")
+    see = f"{capitalized(x)}: {_describe_values(values)}."
+    return Plot(figure, f"{sentence(title)} {see}", see)
 
 
 def _edges(values, ends):
@@ -87,7 +88,8 @@ def shares(rows, kinds, *, x, title, is_small=False):
         for name, counts in rows.items()
         if sum(counts)
     ]
-    return Plot(figure, " ".join([sentence(title), f"The bars count {x}.", *sentences]))
+    see = f"The bars count {x}."
+    return Plot(figure, " ".join([sentence(title), see, *sentences]), see)
 
 
 def _draw_parts(axes, counts, kinds, scale):

@@ -38,7 +38,7 @@ def curves(series, *, x, y, title, log_x=False, log_y=False):
         axes.legend(fontsize=11, framealpha=0.95)
         order = sorted(last, key=last.get)
         sentences.append("Last values, from lowest to highest: " + ", ".join(order) + ".")
-    return Plot(figure, " ".join(sentences))
+    return Plot(figure, " ".join(sentences), sentences[-1])
 
 
 def repeats(series, *, x, y, title):
@@ -52,6 +52,7 @@ def repeats(series, *, x, y, title):
     """
     figure, axes = new_axes(x, y, title)
     sentences = [sentence(title), axes_in_words(x, y), "Each curve is the mean of its runs."]
+    last = {}
     for i, (name, (xs, runs)) in enumerate(series.items()):
         xs, runs = np.asarray(xs, dtype=float), np.asarray(runs, dtype=float)
         if runs.ndim != 2 or runs.shape[1:] != xs.shape or runs.size == 0:
@@ -66,9 +67,13 @@ def repeats(series, *, x, y, title):
         sentences.append(describe_curve(name, xs[is_drawn], means, left_out=int((~is_drawn).sum())))
         if is_drawn.any():
             sentences.append(_describe_ends(runs[:, is_drawn][:, -1]))
+            last[name] = means[-1]
     axes.xaxis.get_major_locator().set_params(integer=True)
+    if len(last) > 1:
+        ends = ", ".join(f"{name} {number(last[name])}" for name in sorted(last, key=last.get))
+        sentences.append(f"Last values, each the mean of its runs, from lowest to highest: {ends}.")
     figure.legend(loc="outside lower center", ncols=2, fontsize=11, frameon=False)  # thin lines fill the inside
-    return Plot(figure, " ".join(sentences))
+    return Plot(figure, " ".join(sentences), sentences[-1])
 
 
 def _describe_ends(ends):
@@ -108,7 +113,7 @@ def scatter(points, lines=None, *, x, y, title):
     axes.set_ylim(low - margin, high + margin)
     if len(points) + len(lines) > 1:
         axes.legend(fontsize=11, framealpha=0.95)
-    return Plot(figure, " ".join(sentences))
+    return Plot(figure, " ".join(sentences), sentences[-1])
 
 
 def _draw_points(axes, i, xs, ys, name):

@@ -22,7 +22,8 @@ def images(pictures, names, *, title):
     columns = min(5, len(pictures))
     rows = -(-len(pictures) // columns)
     figure = new_figure(1.6 * columns + 0.4, 1.9 * rows + 0.5, title)
-    sentences = [sentence(title)]
+    count = f"{len(pictures)} picture{'s' * (len(pictures) > 1)}"
+    sentences = [sentence(title), f"{count}, dark where the numbers are large."]
     for i, (picture, name) in enumerate(zip(pictures, names, strict=True)):
         axes = figure.add_subplot(rows, columns, i + 1)
         axes.imshow(picture, cmap="gray_r")
@@ -30,7 +31,7 @@ def images(pictures, names, *, title):
         axes.set_xticks([])
         axes.set_yticks([])
         sentences.append(f"Picture {i + 1}: {name}; {_ink(picture)}.")
-    return Plot(figure, " ".join(sentences))
+    return Plot(figure, " ".join(sentences), sentences[1])
 
 
 def _ink(picture):
@@ -54,10 +55,10 @@ def photo(bands, *, title):
     figure, axes = new_axes("column", "row", title, 6, 6.3)
     axes.grid(False)
     axes.imshow(np.clip((bands - low) / np.where(high > low, high - low, 1), 0, 1))
-    sentences = [f"{sentence(title)} {bands.shape[0]} rows of {bands.shape[1]} pixels."]
+    sentences = [sentence(title), f"{bands.shape[0]} rows of {bands.shape[1]} pixels."]
     for colour, band in zip(("red", "green", "blue"), np.moveaxis(bands, -1, 0), strict=True):
         sentences.append(f"The {colour} band is brightest in the {_brightest_quarter(band)}.")
-    return Plot(figure, " ".join(sentences))
+    return Plot(figure, " ".join(sentences), sentences[1], has_photo=True)
 
 
 def _brightest_quarter(band):
@@ -104,7 +105,7 @@ def maps(grids, names, *, title, classes):
         if i and grid.shape == grids[0].shape:
             sentences.append(_agreement(grid, grids[0], names[0]))
     _add_class_legend(figure, present, colours, classes, legend_columns, 9 * scale)
-    return Plot(figure, " ".join(sentences))
+    return Plot(figure, " ".join(sentences), sentences[-1], has_photo=True)
 
 
 def _number_fields(axes, grid, classes, size):
@@ -183,15 +184,17 @@ def matrix(counts, names, *, title):
     for row, column in np.argwhere(part):
         colour = "#FFFFFF" if shares[row, column] > 0.6 else "#000000"
         axes.text(column, row, str(part[row, column]), ha="center", va="center", fontsize=7, color=colour)
-    return Plot(figure, f"{sentence(title)} {_describe_matrix(counts, present, names)}")
+    correct, confusions = _describe_matrix(counts, present, names)
+    return Plot(figure, f"{sentence(title)} {correct} {confusions}", confusions)
 
 
 def _describe_matrix(counts, present, names):
+    """Two sentences: what is predicted correctly, and what is confused."""
     correct = [f"{names[c]} {counts[c, c] / counts[c].sum():.0%}" for c in present if counts[c].any()]
     wrong = np.where(np.eye(len(counts), dtype=bool), 0, counts)
     largest = [np.unravel_index(i, wrong.shape) for i in np.argsort(-wrong, axis=None, kind="stable")[:5]]
     confusions = [f"{names[a]} predicted as {names[b]}, {wrong[a, b]}" for a, b in largest if wrong[a, b]]
     return (
-        f"Predicted correctly, by true class: {', '.join(correct)}. "
-        f"Most frequent confusions: {'; '.join(confusions) or 'none'}."
+        f"Predicted correctly, by true class: {', '.join(correct)}.",
+        f"Most frequent confusions: {'; '.join(confusions) or 'none'}.",
     )

@@ -16,15 +16,24 @@ COLOURS = ["#0072B2", "#D55E00", "#009E73", "#000000", "#B8578F"]
 STYLES = ["-", "--", "-.", ":"]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
 HUGE = 1e250  # Matplotlib overflows when it adds margins beyond; `abs(x) < HUGE` also drops NaN and infinity
+# In a dark theme of JupyterLab or VS Code, pictures are turned dark; their hues stay.
+STYLE = (
+    '[data-jp-theme-light="false"] .course-plot .turns,.vscode-dark .course-plot .turns'
+    "{filter:invert(.93) hue-rotate(180deg)}"
+)
 MOST_MARKERS = 12  # on one curve; more would merge into a band
 
 
 class Plot:
-    """A Matplotlib figure and its text twin; a notebook displays the picture with the text beneath it."""
+    """A Matplotlib figure and its text twin.
 
-    def __init__(self, figure, text):
-        self.figure = figure
-        self.text = text
+    text: all that the picture shows, in sentences, the first of which is the title. see: one of these sentences, what
+    to see at a glance. A notebook displays the picture with this sentence beneath it, and the others on a click.
+    has_photo: whether the picture's own colours mean something, so that no dark theme may change them.
+    """
+
+    def __init__(self, figure, text, see, has_photo=False):
+        self.figure, self.text, self.see, self.has_photo = figure, text, see, has_photo
 
     def png(self):
         """The picture as the bytes of a PNG file."""
@@ -37,13 +46,21 @@ class Plot:
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         picture = base64.b64encode(self.png()).decode()
-        text = html.escape(self.text)
+        title, see = html.escape(find_title(self.figure)), html.escape(self.see)
         width = round(self.figure.get_figwidth() * 100)
+        rest = html.escape(self.text.replace(self.see, "", 1).strip())
         page = (
-            f'<figure style="margin:0"><img src="data:image/png;base64,{picture}" alt="{text}" '
-            f'width="{width}" style="max-width:100%"><figcaption>{text}</figcaption></figure>'
+            f'<figure class="course-plot" style="margin:0"><style>{STYLE}</style>'
+            f'<img src="data:image/png;base64,{picture}" alt="Picture: {title}" width="{width}" style="max-width:100%" '
+            f'class="{"photo" if self.has_photo else "turns"}"><figcaption>{see}'
+            f"<details><summary>The picture in words and numbers</summary>{rest}</details></figcaption></figure>"
         )
         return {"text/html": page, "text/plain": self.text}
+
+
+def find_title(figure):
+    """The title of a figure that `new_figure` or `new_axes` made."""
+    return figure.get_suptitle() or figure.axes[0].get_title()
 
 
 def nothing_to_draw(title, reason):
@@ -51,7 +68,8 @@ def nothing_to_draw(title, reason):
     figure, axes = new_axes("", "", title)
     axes.set_axis_off()
     axes.text(0.5, 0.5, f"Nothing to draw:\n{reason}", ha="center", va="center", fontsize=12)
-    return Plot(figure, f"{sentence(title)} Nothing to draw: {reason}")
+    see = f"Nothing to draw: {reason}"
+    return Plot(figure, f"{sentence(title)} {see}", see)
 
 
 def new_figure(width, height, title, scale=1):

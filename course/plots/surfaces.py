@@ -27,9 +27,9 @@ def surface(loss, gradient, xs, ys, *, path=None, x, y, title):
     row, column = np.unravel_index(np.argmin(heights), heights.shape)
     sentences = [
         f"{sentence(title)} Horizontal axis: {x}, from {number(xs[0])} to {number(xs[1])}. "
-        f"Vertical axis: {y}, from {number(ys[0])} to {number(ys[1])}. "
+        f"Vertical axis: {y}, from {number(ys[0])} to {number(ys[1])}. Arrows point downhill and are equally long.",
         f"In this window the lowest loss is {number(heights.min())}, near ({number(across[column])}, "
-        f"{number(up[row])}), and the highest is {number(heights.max())}. Arrows point downhill and are equally long."
+        f"{number(up[row])}), and the highest is {number(heights.max())}.",
     ]
     if path is not None:
         path = np.asarray(path, dtype=float)
@@ -37,7 +37,7 @@ def surface(loss, gradient, xs, ys, *, path=None, x, y, title):
         sentences.append(_describe_path(path, loss, xs, ys))
     axes.set_xlim(*xs)
     axes.set_ylim(*ys)
-    return Plot(figure, " ".join(sentences))
+    return Plot(figure, " ".join(sentences), sentences[-1])
 
 
 def _draw_contours(axes, across, up, heights):

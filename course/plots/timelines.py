@@ -39,7 +39,8 @@ def timeline(trace):
         return nothing_to_draw(title, "nothing was sent, and nothing took time.")
     predicted = trace.predict() if trace.alpha is not None and len(trace.step_bytes) and not is_failed else None
     figure = _draw_timeline(trace, ranks, spans, predicted, is_failed, title)
-    return Plot(figure, _describe_timeline(trace, ranks, spans, predicted, is_failed, title))
+    sentences = _describe_timeline(trace, ranks, spans, predicted, is_failed, title)
+    return Plot(figure, " ".join(sentences), _longest_wait(spans) or sentences[1])
 
 
 def _choose_ranks(trace):
@@ -169,7 +170,7 @@ def _describe_timeline(trace, ranks, spans, predicted, is_failed, title):
     if len(groups) > BUSIEST:
         sentences.append("The picture alone shows the other ranks.")
     sentences.append(_longest_wait(spans))
-    return " ".join(filter(None, sentences))
+    return list(filter(None, sentences))
 
 
 def _list_ranks(ranks):
@@ -234,7 +235,7 @@ def devices(operations, *, title):
     axes.set_yticks(range(len(names)), names, fontsize=11)
     if len(names) > 1:
         sentences.append(f"Several devices computed at once for {duration(_overlap(busy))}.")
-    return Plot(figure, " ".join(sentences))
+    return Plot(figure, " ".join(sentences), sentences[-1])
 
 
 def _describe_device(name, operations, intervals):

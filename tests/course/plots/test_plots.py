@@ -64,12 +64,18 @@ def test_importing_the_module_does_not_load_matplotlib():
 
 
 @pytest.mark.parametrize("plot", a_plot_of_each_kind(), ids=lambda plot: plot.text.split(".")[0])
-def test_a_notebook_shows_a_figure_with_its_text_as_caption_and_as_alternative_text(plot):
+def test_a_notebook_shows_one_sentence_below_the_picture_and_the_others_on_a_click(plot):
     bundle = plot._repr_mimebundle_()
     assert bundle["text/plain"] == plot.text == repr(plot)
     page = bundle["text/html"]
-    assert page.startswith("<figure") and page.endswith("</figcaption></figure>")
-    assert page.count(html.escape(plot.text)) == 2
+    assert page.startswith("<figure") and page.endswith("</details></figcaption></figure>")
+    assert plot.see in plot.text and plot.see.endswith(".") and len(plot.see) < 400
+    caption, details = page.partition("<figcaption>")[2].split("<details>")
+    assert caption == html.escape(plot.see)
+    rest = details.partition("</summary>")[2].removesuffix("</details></figcaption></figure>")
+    assert rest and sorted((html.unescape(rest) + " " + plot.see).split()) == sorted(plot.text.split())
+    (alternative,) = re.findall(r'alt="([^"]*)"', page)
+    assert alternative not in ("", html.escape(plot.see)) and len(alternative) < 100
     assert plot.png().startswith(b"\x89PNG")
 
 
@@ -402,7 +408,8 @@ def test_the_text_of_pictures_gives_their_names_and_where_their_ink_is():
     top[0, 3] = 9
     plot = plots.images([top, np.ones((4, 4)), np.zeros((4, 4))], ["a", "b", "c"], title="Three")
     assert plot.text == (
-        "Three. Picture 1: a; 100% of its ink is in the upper half, 0% in the left half. "
+        "Three. 3 pictures, dark where the numbers are large. "
+        "Picture 1: a; 100% of its ink is in the upper half, 0% in the left half. "
         "Picture 2: b; 50% of its ink is in the upper half, 50% in the left half. Picture 3: c; it is empty."
     )
     assert [axes.get_title() for axes in plot.figure.axes] == ["a", "b", "c"]
