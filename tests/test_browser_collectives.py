@@ -109,9 +109,10 @@ def test_pictures_turn_dark_with_the_theme(notebook, shots):
     assert picture.evaluate("image => getComputedStyle(image).filter") == "none"
     for name, is_dark in (("JupyterLab Dark", True), ("JupyterLab Light", False)):
         notebook.page.keyboard.press("Control+Shift+c")
-        notebook.page.locator(".lm-CommandPalette-input").fill(name)
-        notebook.page.locator(".lm-CommandPalette-item", has_text=name).first.click()
-        notebook.page.locator(f'body[data-jp-theme-name="{name}"]').wait_for()
+        notebook.page.locator(".lm-CommandPalette-input:visible").wait_for()
+        notebook.page.keyboard.type(name, delay=30)
+        notebook.page.locator(".lm-CommandPalette-item", has_text=f"Use Theme: {name}").first.click()
+        notebook.page.locator(f'body[data-jp-theme-name="{name}"]').wait_for(state="attached")
         assert ("invert" in picture.evaluate("image => getComputedStyle(image).filter")) == is_dark
         picture.scroll_into_view_if_needed()
         notebook.page.screenshot(path=shots / f"timeline-{name.split()[1].lower()}.png")
