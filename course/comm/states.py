@@ -9,6 +9,7 @@ import sys
 import sysconfig
 import traceback
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -173,7 +174,7 @@ def find_collective(frames):
     frames: the innermost first.
     """
     students = [frame for frame in frames if is_students(frame.f_code.co_filename)]
-    for frame, around in zip(students, [*students[1:], None], strict=True):
+    for frame, around in zip_longest(students, students[1:]):
         code = frame.f_code
         if "root" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
             root = frame.f_locals.get("root")

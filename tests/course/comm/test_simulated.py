@@ -380,3 +380,10 @@ def test_256_ranks_add_up_in_a_ring():
 
     results = run(ring_sum, 256)
     assert set(results) == {255 * 128} and results.trace.seconds == 255 * 2
+
+
+def test_a_request_that_nobody_waits_for_is_reported():
+    def forgets(comm):
+        comm.isend(np.ones(1), 1) if comm.rank == 0 else comm.recv(np.empty(1), 0)
+
+    assert "without waiting for its isend to rank 1" in failure(forgets, 2).report.cause
