@@ -19,7 +19,7 @@ doctor.check()
 # | lab | what you build | minutes |
 # |---|---|---|
 # | [01 Regression and gradient descent](01-regression/01-regression.ipynb) | gradient descent on a line, and when it fails; the gradient as a sum over four engines; for extra credit, polynomials and models that are not linear | 90 |
-# | [02 Stochastic gradient descent and mini-batches](02-sgd/02-sgd.ipynb) | training on a few examples at a time: noise, learning-rate decay, epochs; a mini-batch split over engines | 85 |
+# | [02 Stochastic gradient descent and mini-batches](02-sgd/02-sgd.ipynb) | training on a few examples at a time: noise, parts of a batch put together, three kinds of error; for extra credit, learning rates that shrink, early stopping, and engines | 90 |
 # | [03 The multilayer perceptron](03-perceptron/03-perceptron.ipynb) | a network that reads handwritten digits; back-propagation by hand, confirmed by PyTorch and Keras; training shared by four engines | 90 |
 # | [04 Collectives](04-collectives/04-collectives.ipynb) | broadcast, scatter, gather, reduce, all-reduce from send and recv; a tree against a loop; a deadlock, read and repaired | 90 |
 # | [05 Ring all-reduce](05-ring/05-ring.ipynb) | the all-reduce of Baidu and Horovod, counted and predicted; recursive halving and doubling; on which network each of them is fastest | 90 |

@@ -419,8 +419,8 @@ changed = abs(raw[-1, 1] - 700)
 outcome("raw-descent", "a" if changed > 500 else "b" if changed >= 50 else "c" if changed >= 1 else "d")
 floor_m = np.sum(income * (foodexp - 700)) / np.sum(income**2)  # the m with the smallest R when b is 700
 views = {
-    "R(m, b) on raw incomes; the vertical axis is compressed 600 times": ((-0.3, 1.3), (-100, 900)),
-    "The same R near the start, both axes in the same scale": ((floor_m - 0.5, 1.1), (700 - 0.57, 700 + 0.57)),
+    "R(m, b) on raw incomes, vertical axis compressed": ((-0.3, 1.3), (-100, 900)),
+    "R near the start, nearly the same scale on both axes": ((floor_m - 0.5, 1.1), (700 - 0.57, 700 + 0.57)),
 }
 for title, (window_m, window_b) in views.items():
     display(
@@ -467,9 +467,9 @@ for title, (window_m, window_b) in views.items():
 # The largest eigenvalue divided by the smallest is the **condition number**. When it is large, the bowl is a narrow
 # valley, and a γ that is small enough for the steep walls is far too small for the flat floor.
 
+
 # %%
-
-
+# Given: the Hessian of R for a line, and its eigenvalues on raw incomes.
 def hessian(x):
     """The Hessian of R(m, b), which does not depend on y."""
     return 2 * np.array([[np.sum(x**2), np.sum(x)], [np.sum(x), len(x)]])
@@ -568,7 +568,7 @@ plots.curves(
     },
     x="step",
     y="R above its minimum (francs²)",
-    title="The same data and method, with and without standardized incomes",
+    title="Gradient descent on raw and standardized incomes",
     log_y=True,
 )
 
@@ -650,8 +650,8 @@ plots.curves(tried, x="step", y="R (francs²)", title="Just below and just above
 # you run the cell after it.
 
 # %% predict half-the-limit
-# On standardized incomes, γ is exactly half of the limit. After how many steps is R less than one millionth above its
-# lowest value? Write a number.
+# On standardized incomes, γ is exactly half of the limit. After how many steps does R exceed its lowest value by less
+# than one part in a million? Write a number.
 
 # %% measure
 # For show: half of the limit on standardized incomes. Try other factors too.
@@ -732,7 +732,7 @@ for n, k in [(235, 4), (8, 4), (11, 3), (3, 3), (5, 1), (2, 4)]:
 
 # %% [markdown]
 # An **engine** is a Python process with its own memory. `cluster.start(4)` starts four engines on this machine and
-# returns a view of all four. `engines.map_sync(f, list1, list2, …)` calls `f(list1[0], list2[0], …)` on engine 0,
+# returns an object that stands for all of them, called `engines` below. `engines.map_sync(f, list1, list2, …)` calls `f(list1[0], list2[0], …)` on engine 0,
 # `f(list1[1], list2[1], …)` on engine 1, and so on. It waits for all engines and returns the list of results in order.
 # The function and its arguments are copied to the engines.
 #
@@ -766,7 +766,7 @@ cluster.prepare(4)
 
 # %% task on-engines
 def gradient_on_engines(engines, part, theta, shards):
-    """The sum of `part` over all points, shard k on engine k.
+    """The sum of `part` over all points: each engine computes one shard.
 
     engines: as many as there are shards. part: function (theta, x, y) -> array (2,), to be called on the engines.
     theta: array (2,). shards: list of pairs (x, y) of unequal lengths, which may be 0. Returns an array (2,).
@@ -803,7 +803,7 @@ assert got.shape != (4,), "you added the two entries of each part. Add the four 
 assert got.shape == (2,), f"the result is an array of two numbers; yours has the shape {got.shape}."
 assert not np.allclose(got, [5, 33.75]), "you averaged the four parts. R is a sum over all points: add them."
 assert not np.allclose(got, [18, 108]), "the last shard is missing: all four count."
-assert not np.allclose(got, [32, 72]), "every engine computed the first shard: engine k gets shard k."
+assert not np.allclose(got, [32, 72]), "every engine computed the first shard. Each engine gets its own shard."
 assert not np.allclose(got, [8, 18]), "only the first shard was counted: add the results of all four."
 assert not np.allclose(got, [6.0, 32.4]), (
     "you weighted the parts by their sizes. The parts are sums, so add them without weights."
@@ -915,7 +915,7 @@ for n in sizes:
     cut = shards(many_z, many_y, 4)
     engines.scatter("my_x", many_z)  # cuts into four and gives each engine one part, under this name
     engines.scatter("my_y", many_y)
-    mine = (ipp.Reference("my_x"), ipp.Reference("my_y"))
+    mine = (ipp.Reference("my_x"), ipp.Reference("my_y"))  # on each engine: its own part
     here.append(fastest(gradient, theta, many_z, many_y))
     sent.append(fastest(gradient_on_engines, engines, gradient, theta, cut))
     kept.append(fastest(engines.apply_sync, gradient, theta, *mine))
@@ -970,7 +970,7 @@ plots.curves(
 #   The condition number says how slow the descent is, and standardizing the input makes it small.
 # - Data should lie where the work is done. Then only θ and ∇R travel.
 #
-# In lab 2 each step uses a few of the examples, a mini-batch, and several engines share it.
+# In lab 2 each step uses only a few of the examples, a mini-batch.
 #
 # The last cell of the notebook hands the lab in. Everything between here and there is extra credit.
 

@@ -1,5 +1,5 @@
 # task: batches
 # loses: batches-check
-# hint: you shared the entries out evenly
+# hint: you divided the entries evenly
 def batches(order, B):
     return np.array_split(order, -(-len(order) // B))

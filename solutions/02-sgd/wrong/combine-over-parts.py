@@ -1,6 +1,6 @@
 # task: combine
 # loses: combine-check
-# hint: by the number of parts, not by n
+# hint: over all examples by the number of parts
 def combine(gradients, counts):
 
     return sum(count * part for part, count in zip(gradients, counts, strict=True)) / len(counts)

@@ -1,6 +1,6 @@
 # task: combine
 # loses: combine-check
-# hint: a learning rate k times too large
+# hint: as if the learning rate were
 def combine(gradients, counts):
 
     return np.sum(gradients, axis=0)

@@ -1,6 +1,6 @@
 # task: early-stop
 # loses: early-stop-check, early-stop-patience-check
-# hint: where the patience ran out
+# hint: at which you stopped
 def early_stop(epoch, R, training, held_out, theta0, patience, limit):
 
     theta = theta0

@@ -1,6 +1,6 @@
 # task: early-stop
 # loses: early-stop-patience-check
-# hint: the count of bad epochs begins anew
+# hint: the count of bad epochs starts again
 def early_stop(epoch, R, training, held_out, theta0, patience, limit):
 
     theta = best = theta0

@@ -1,6 +1,6 @@
 # task: early-stop
 # loses: early-stop-check, early-stop-patience-check
-# hint: R on the training data falls for ever
+# hint: R on the training data always falls
 def early_stop(epoch, R, training, held_out, theta0, patience, limit):
 
     theta = best = theta0

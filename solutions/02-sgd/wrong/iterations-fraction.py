@@ -1,5 +1,5 @@
 # task: iterations
 # loses: iterations-check
-# hint: Nobody takes half a step
+# hint: There is no half step
 def iterations(n, B):
     return n / B

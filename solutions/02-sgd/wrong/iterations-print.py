@@ -1,5 +1,5 @@
 # task: iterations
 # loses: iterations-check
-# hint: gave back nothing
+# hint: `iterations` returned None
 def iterations(n, B):
     print(-(-n // B))

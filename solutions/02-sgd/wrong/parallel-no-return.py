@@ -1,6 +1,6 @@
 # task: parallel-gradient
 # loses: parallel-gradient-check
-# hint: gave back nothing
+# hint: `parallel_gradient` returned None
 def parallel_gradient(engines, gradient, combine, theta, X, y):
 
     parts = [part for part in np.array_split(np.arange(len(y)), len(engines)) if len(part)]

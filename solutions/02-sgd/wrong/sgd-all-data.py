@@ -1,6 +1,6 @@
 # task: sgd
 # loses: sgd-check
-# hint: given 3 examples in one step
+# hint: got 3 examples in one step
 def sgd(gradient, X, y, theta0, gamma, order):
     path = [theta0]
     for _ in order:

@@ -1,6 +1,6 @@
 # task: sgd
 # loses: sgd-check
-# hint: one bare row
+# hint: a single row as a vector
 def sgd(gradient, X, y, theta0, gamma, order):
     path = [theta0]
     for i in order:

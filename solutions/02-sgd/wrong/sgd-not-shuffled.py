@@ -1,6 +1,6 @@
 # task: sgd
 # loses: sgd-check
-# hint: loop over `order`
+# hint: in the order 0, 1, 2 of the data
 def sgd(gradient, X, y, theta0, gamma, order):
     path = [theta0]
     for i in range(len(y)):

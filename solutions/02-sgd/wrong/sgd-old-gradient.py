@@ -1,6 +1,6 @@
 # task: sgd
 # loses: sgd-check
-# hint: it belongs at the newest theta
+# hint: Compute each at the newest theta
 def sgd(gradient, X, y, theta0, gamma, order):
     path = [theta0]
     for i in order:

@@ -1,6 +1,6 @@
 # task: sgd
 # loses: sgd-check
-# hint: only one theta came back
+# hint: you returned only one theta
 def sgd(gradient, X, y, theta0, gamma, order):
     theta = theta0
     for i in order:

@@ -1,6 +1,6 @@
 # task: sgd
 # loses: sgd-check
-# hint: led uphill
+# hint: the first step leads uphill
 def sgd(gradient, X, y, theta0, gamma, order):
     path = [theta0]
     for i in order:

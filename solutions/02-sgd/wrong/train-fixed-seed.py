@@ -1,6 +1,6 @@
 # task: train
 # loses: train-shuffle-check
-# hint: where `seed` should stand
+# hint: did you write a number instead of
 def train(gradient, batches, X, y, theta0, gamma, B, epochs, seed):
 
     rng = np.random.default_rng(0)

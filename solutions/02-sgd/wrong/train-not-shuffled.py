@@ -1,6 +1,6 @@
 # task: train
 # loses: train-shuffle-check
-# hint: came as they lie
+# hint: came in the order of the data
 def train(gradient, batches, X, y, theta0, gamma, B, epochs, seed):
 
     path = [theta0]

@@ -1,6 +1,6 @@
 # task: train
 # loses: train-shuffle-check
-# hint: Make rng once
+# hint: used the same permutation
 def train(gradient, batches, X, y, theta0, gamma, B, epochs, seed):
 
     path = [theta0]

@@ -1,6 +1,6 @@
 # task: train
 # loses: train-shuffle-check
-# hint: same permutation each time
+# hint: used the same permutation
 def train(gradient, batches, X, y, theta0, gamma, B, epochs, seed):
 
     rng = np.random.default_rng(seed)

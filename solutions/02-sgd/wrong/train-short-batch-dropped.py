@@ -1,6 +1,6 @@
 # task: train
 # loses: train-check, train-shuffle-check, train-gamma-check
-# hint: the short last one too counts
+# hint: one batch per epoch is missing
 def train(gradient, batches, X, y, theta0, gamma, B, epochs, seed):
 
     rng = np.random.default_rng(seed)

@@ -1,6 +1,6 @@
 # task: train
 # loses: train-shuffle-check
-# hint: only the batches change places
+# hint: only the batches are shuffled
 def train(gradient, batches, X, y, theta0, gamma, B, epochs, seed):
 
     rng = np.random.default_rng(seed)

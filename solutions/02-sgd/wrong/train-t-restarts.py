@@ -1,6 +1,6 @@
 # task: train
 # loses: train-gamma-check
-# hint: t began again at 0
+# hint: t started again at 0
 def train(gradient, batches, X, y, theta0, gamma, B, epochs, seed):
 
     rng = np.random.default_rng(seed)

@@ -1,6 +1,6 @@
 # task: train
 # loses: train-check, train-gamma-check
-# hint: one theta an epoch
+# hint: you kept one theta per epoch
 def train(gradient, batches, X, y, theta0, gamma, B, epochs, seed):
 
     rng = np.random.default_rng(seed)

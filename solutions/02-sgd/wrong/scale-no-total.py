@@ -1,0 +1,5 @@
+# task: scale
+# loses: scale-check
+# hint: was never called
+def scale(total, n, budget):
+    return "small" if n < budget else "large"

@@ -1,0 +1,5 @@
+# task: scale
+# loses: scale-check
+# hint: compare two cases
+def scale(total, n, budget):
+    return "small" if total(2 * n, budget) < total(n, budget) else "large"
