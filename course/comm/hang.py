@@ -71,8 +71,9 @@ def _find_cause(states, ring, limit):
     """The root cause in words: first what ended a rank, then what kept one busy, then what the ranks wait for."""
     if ended_badly := _with(states, "raised", "died"):
         first = min(ended_badly, key=lambda state: state.at)
-        own_turns = _own_turns_only(states) if first.error[0] == MessageMismatch.__name__ else ""
-        return own_turns or _as_sentence(first.text())
+        if first.error[0] != MessageMismatch.__name__:
+            return _as_sentence(first.text())
+        return _own_turns_only(states) or _cause_of_mismatch(first)
     if absent := _with(states, "absent"):
         return _as_sentence(absent[0].text())
     computing = _with(states, "computes")
@@ -140,16 +141,27 @@ def _own_turns_only(states):
     roots = listed([state.rank for state in inside])
     return (
         f"Ranks {roots} are in `{function}`, each with itself as the root. A collective is one call that all ranks "
-        f"make together, with the same root on every rank{f': see where `{caller}` calls it' * bool(caller)}. Does a rank "
-        "call it only on its own turn, or begin with its own turn? In the turn of rank 0 every rank must pass root=0, "
-        "then root=1, and so on."
+        f"make together, with the same root on every rank{f': see where `{caller}` calls it' * bool(caller)}. Does a "
+        "rank call it only on its own turn, or begin with its own turn? In the turn of rank 0 every rank must pass "
+        "root=0, then root=1, and so on."
+    )
+
+
+def _cause_of_mismatch(state):
+    """The cause where a message does not fit; in a collective that the student's code calls, also what to look for."""
+    collective, cause = _get_collective(state), _as_sentence(state.text())
+    if not collective or not collective.caller:
+        return cause
+    return (
+        f"{cause.removesuffix('.')}. Do all ranks pass an array of the same size and dtype to `{collective.function}`? "
+        f"See where `{collective.caller}` calls it."
     )
 
 
 def _place_used_as_rank(state, pending, by_rank):
     """The cause where `peer` is a place, counted from a root that is not rank 0, and the rank at that place answers."""
     collective, size = _get_collective(state), len(by_rank)
-    if not collective or not 0 < collective.root < size or not 0 <= pending.peer < size:
+    if not collective or not 0 < collective.root < size or not 0 <= pending.peer < size or pending.peer == state.rank:
         return ""
     meant = (pending.peer + collective.root) % size
     if _get_collective(by_rank[meant]) is None or _get_collective(by_rank[meant]).root != collective.root:
@@ -230,18 +242,17 @@ def _missed_call(state, pending, by_rank):
 def _peer_has_returned(state, pending, by_rank):
     if _waits_for_one_of_several(state) or by_rank[pending.peer].doing != "returned":
         return ""
-    collective = _get_collective(state)
-    skipped = ""
-    if collective and collective.caller:
-        skipped = f" Or did rank {pending.peer} skip `{collective.function}`? Every rank must call a collective."
     if pending.sends:
-        return (
-            f"Rank {state.rank} sends to rank {pending.peer}, which has returned without receiving it: one send too "
-            f"many, one recv too few, or the wrong rank.{skipped}"
-        )
+        act, deed, counts = "sends to", "receiving", "one send too many, one recv too few"
+    else:
+        act, deed, counts = "waits for a message from", "sending", "one recv too many, one send too few"
+    what = f"Rank {state.rank} {act} rank {pending.peer}, which has returned without {deed} it"
+    collective = _get_collective(state)
+    if not collective or not collective.caller:
+        return f"{what}: {counts}, or the wrong rank."
     return (
-        f"Rank {state.rank} waits for a message from rank {pending.peer}, which has returned without sending it: one "
-        f"recv too many, one send too few, or the wrong rank.{skipped}"
+        f"{what}. Did rank {pending.peer} skip `{collective.function}`? Every rank must call a collective. If all "
+        f"ranks call it, it has {counts}, or a wrong rank."
     )
 
 

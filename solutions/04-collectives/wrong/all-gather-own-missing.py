@@ -1,6 +1,6 @@
 # task: all-gather
 # loses: all-gather-check
-# hint: First copy your own part into its place
+# hint: your own part is not in it
 def all_gather(comm, part, whole, broadcast=broadcast_tree):
     pieces = np.array_split(whole, comm.size)
     for root in range(comm.size):

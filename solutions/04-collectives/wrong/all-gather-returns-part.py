@@ -1,6 +1,6 @@
 # task: all-gather
 # loses: all-gather-check
-# hint: the whole has 8 entries
+# hint: `whole` has 8 entries
 def all_gather(comm, part, whole, broadcast=broadcast_tree):
     pieces = np.array_split(whole, comm.size)
     pieces[comm.rank][...] = part

@@ -1,6 +1,6 @@
 # task: all-gather
 # loses: all-gather-check
-# hint: when it is rank r's turn, the root is r
+# hint: all ranks have rank 0's part, but not the others
 def all_gather(comm, part, whole, broadcast=broadcast_tree):
     pieces = np.array_split(whole, comm.size)
     pieces[comm.rank][...] = part

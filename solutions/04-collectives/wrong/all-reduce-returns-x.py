@@ -1,6 +1,6 @@
 # task: all-reduce
 # loses: all-reduce-check
-# hint: still have their own array
+# hint: return their own x
 def all_reduce(comm, x, op=np.add, reduce=reduce, broadcast=broadcast_tree):
     total = reduce(comm, x, op, root=0)
     if comm.rank != 0:

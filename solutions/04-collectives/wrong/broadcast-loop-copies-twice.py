@@ -1,6 +1,6 @@
 # task: broadcast-loop
 # loses: broadcast-loop-check
-# hint: which has returned without receiving it
+# hint: Rank 0 sends to rank 1, which has returned without receiving it: one send too many
 def broadcast_loop(comm, x, root=0):
     if comm.rank == root:
         for dest in range(comm.size):

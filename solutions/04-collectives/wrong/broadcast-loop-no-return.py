@@ -1,6 +1,6 @@
 # task: broadcast-loop
 # loses: broadcast-loop-check
-# hint: ranks [0, 1, 2, 3] gave back nothing
+# hint: broadcast_loop ends with `return x`
 def broadcast_loop(comm, x, root=0):
     if comm.rank == root:
         for dest in range(comm.size):

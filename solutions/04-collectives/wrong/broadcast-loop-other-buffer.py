@@ -1,6 +1,6 @@
 # task: broadcast-loop
 # loses: broadcast-loop-check
-# hint: still have their own array
+# hint: return their own array: receive into x
 def broadcast_loop(comm, x, root=0):
     if comm.rank == root:
         for dest in range(comm.size):

@@ -1,6 +1,6 @@
 # task: broadcast-loop
 # loses: broadcast-loop-check
-# hint: `root` was not looked at
+# hint: your function ignores the argument `root`
 def broadcast_loop(comm, x, root=0):
     if comm.rank == 0:
         for dest in range(1, comm.size):

@@ -1,6 +1,6 @@
 # task: broadcast-tree
 # loses: broadcast-tree-check
-# hint: Did each send only what it had received before?
+# hint: or did the rounds stop too early
 def broadcast_tree(comm, x, root=0):
     place = (comm.rank - root) % comm.size
     distance = 1

@@ -1,6 +1,6 @@
 # task: broadcast-tree
 # loses: broadcast-tree-check
-# hint: wait
+# hint: A place is used as a rank number
 def broadcast_tree(comm, x, root=0):
     place = (comm.rank - root) % comm.size
     distance = 1

@@ -1,6 +1,6 @@
 # task: broadcast-tree
 # loses: broadcast-tree-check
-# hint: use places, not rank numbers
+# hint: by counting places from it
 def broadcast_tree(comm, x, root=0):
     distance = 1
     while distance < comm.size:

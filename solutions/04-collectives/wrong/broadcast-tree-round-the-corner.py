@@ -1,6 +1,6 @@
 # task: broadcast-tree
 # loses: broadcast-tree-check
-# hint: which has returned without receiving it
+# hint: Rank 2 sends to rank 0, which has returned without receiving it
 def broadcast_tree(comm, x, root=0):
     place = (comm.rank - root) % comm.size
     distance = 1

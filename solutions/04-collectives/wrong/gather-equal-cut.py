@@ -1,6 +1,6 @@
 # task: gather
 # loses: gather-check
-# hint: the size differs
+# hint: Rank 0 raised MessageMismatch: the size differs: rank 1 sent 3
 def gather(comm, part, whole, root=0):
     if comm.rank != root:
         comm.send(part, dest=root)

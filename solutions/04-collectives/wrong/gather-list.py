@@ -1,6 +1,6 @@
 # task: gather
 # loses: gather-check
-# hint: the root returns a list of arrays
+# hint: should return one array, `whole`
 def gather(comm, part, whole, root=0):
     if comm.rank != root:
         comm.send(part, dest=root)

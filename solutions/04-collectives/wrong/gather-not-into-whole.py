@@ -1,6 +1,6 @@
 # task: gather
 # loses: gather-check
-# hint: `whole` was not filled
+# hint: or copy into them with pieces[r]
 def gather(comm, part, whole, root=0):
     if comm.rank != root:
         comm.send(part, dest=root)

@@ -1,6 +1,6 @@
 # task: gather
 # loses: gather-check
-# hint: Only the root has it all
+# hint: Only the root has all parts
 def gather(comm, part, whole, root=0):
     if comm.rank != root:
         comm.send(part, dest=root)

@@ -1,6 +1,6 @@
 # task: gather
 # loses: gather-check
-# hint: the root's own part is missing
+# hint: own part is missing in `whole`
 def gather(comm, part, whole, root=0):
     if comm.rank != root:
         comm.send(part, dest=root)

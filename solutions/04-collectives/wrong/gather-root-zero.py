@@ -1,6 +1,6 @@
 # task: gather
 # loses: gather-check
-# hint: with root=3
+# hint: with root=3 the root returned None
 def gather(comm, part, whole, root=0):
     if comm.rank != 0:
         comm.send(part, dest=0)

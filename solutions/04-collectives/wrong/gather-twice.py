@@ -1,6 +1,6 @@
 # task: gather
 # loses: gather-check
-# hint: which has returned without receiving it
+# hint: Rank 1 sends to rank 0, which has returned without receiving it
 def gather(comm, part, whole, root=0):
     if comm.rank != root:
         comm.send(part, dest=root)

@@ -2,9 +2,9 @@
 # loses: in-order-check, in-order-engines-check
 # hint: all wait to receive from one another and none of them sends
 def in_order(comm):
-    said = np.full(comm.size, -1)
-    comm.recv(said, source=(comm.rank - 1) % comm.size)
+    spoken = np.full(comm.size, -1)
+    comm.recv(spoken, source=(comm.rank - 1) % comm.size)
     print("my number is", comm.rank)
-    said[comm.rank] = comm.rank
-    comm.send(said, dest=(comm.rank + 1) % comm.size)
-    return said
+    spoken[comm.rank] = comm.rank
+    comm.send(spoken, dest=(comm.rank + 1) % comm.size)
+    return spoken

@@ -1,11 +1,11 @@
 # task: in-order
 # loses: in-order-check, in-order-engines-check
-# hint: Rank 3 sends to rank 0, which has returned
+# hint: Rank 4 sends to rank 0, which has returned
 def in_order(comm):
-    said = np.full(comm.size, -1)
+    spoken = np.full(comm.size, -1)
     if comm.rank > 0:
-        comm.recv(said, source=comm.rank - 1)
+        comm.recv(spoken, source=comm.rank - 1)
     print("my number is", comm.rank)
-    said[comm.rank] = comm.rank
-    comm.send(said, dest=(comm.rank + 1) % comm.size)
-    return said
+    spoken[comm.rank] = comm.rank
+    comm.send(spoken, dest=(comm.rank + 1) % comm.size)
+    return spoken

@@ -2,10 +2,10 @@
 # loses: in-order-check, in-order-engines-check
 # hint: there is no such rank
 def in_order(comm):
-    said = np.full(comm.size, -1)
+    spoken = np.full(comm.size, -1)
     if comm.rank > 0:
-        comm.recv(said, source=comm.rank - 1)
+        comm.recv(spoken, source=comm.rank - 1)
     print("my number is", comm.rank)
-    said[comm.rank] = comm.rank
-    comm.send(said, dest=comm.rank + 1)
-    return said
+    spoken[comm.rank] = comm.rank
+    comm.send(spoken, dest=comm.rank + 1)
+    return spoken

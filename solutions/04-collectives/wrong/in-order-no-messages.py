@@ -1,8 +1,8 @@
 # task: in-order
 # loses: in-order-check, in-order-engines-check
-# hint: no message was sent
+# hint: no rank sent a message. Send the list
 def in_order(comm):
-    said = np.full(comm.size, -1)
+    spoken = np.full(comm.size, -1)
     print("my number is", comm.rank)
-    said[comm.rank] = comm.rank
-    return said
+    spoken[comm.rank] = comm.rank
+    return spoken

@@ -1,6 +1,6 @@
 # task: read-report
 # loses: read-report-check
-# hint: name every rank of the ring once
+# hint: stands at its end again
 def my_reading():
     ring = [1, 4, 2, 1]
     victims = [0, 5]

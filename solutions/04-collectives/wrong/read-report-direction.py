@@ -1,6 +1,6 @@
 # task: read-report
 # loses: read-report-check
-# hint: the direction is not
+# hint: but not its direction
 def my_reading():
     ring = [1, 2, 4]
     victims = [0, 5]

@@ -1,6 +1,6 @@
 # task: read-report
 # loses: read-report-check
-# hint: you have [1, 2, 4]
+# hint: have the ranks [1, 2, 4]
 def my_reading():
     ring = [1, 4, 2]
     victims = []

@@ -1,6 +1,6 @@
 # task: reduce
 # loses: reduce-check, reduce-order-check
-# hint: Begin with x, not with zeros
+# hint: start from an array of a rank, not from zeros
 def reduce(comm, x, op=np.add, root=0):
     if comm.rank != root:
         comm.send(x, dest=root)

@@ -1,6 +1,6 @@
 # task: reduce
 # loses: reduce-order-check
-# hint: Leave it as it is
+# hint: write into x
 def reduce(comm, x, op=np.add, root=0):
     if comm.rank != root:
         comm.send(x, dest=root)

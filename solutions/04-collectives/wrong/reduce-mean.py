@@ -1,6 +1,6 @@
 # task: reduce
 # loses: reduce-check, reduce-order-check
-# hint: the array of ranks
+# hint: this is the mean of the arrays
 def reduce(comm, x, op=np.add, root=0):
     if comm.rank != root:
         comm.send(x, dest=root)

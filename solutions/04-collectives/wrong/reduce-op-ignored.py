@@ -1,6 +1,6 @@
 # task: reduce
 # loses: reduce-order-check
-# hint: Combine by `op`
+# hint: Combine the arrays by the argument `op`
 def reduce(comm, x, op=np.add, root=0):
     if comm.rank != root:
         comm.send(x, dest=root)

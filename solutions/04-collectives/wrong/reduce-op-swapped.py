@@ -1,6 +1,6 @@
 # task: reduce
 # loses: reduce-order-check
-# hint: The order is that of ranks, whichever rank is the root
+# hint: you computed x(1) · x(0)
 def reduce(comm, x, op=np.add, root=0):
     if comm.rank != root:
         comm.send(x, dest=root)

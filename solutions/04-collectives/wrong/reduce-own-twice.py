@@ -1,6 +1,6 @@
 # task: reduce
 # loses: reduce-check, reduce-order-check
-# hint: the array of ranks [0] is in it more than once
+# hint: it has the array of ranks [0] more than once
 def reduce(comm, x, op=np.add, root=0):
     if comm.rank != root:
         comm.send(x, dest=root)

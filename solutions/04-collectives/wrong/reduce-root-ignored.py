@@ -1,6 +1,6 @@
 # task: reduce
 # loses: reduce-check, reduce-order-check
-# hint: with root=2 rank 2 gave back nothing
+# hint: with root=2 rank 2 returned None
 def reduce(comm, x, op=np.add, root=0):
     if comm.rank != 0:
         comm.send(x, dest=0)

@@ -1,6 +1,6 @@
 # task: reduce-scatter
 # loses: reduce-scatter-check
-# hint: Keep what `reduce` returns when it is your turn
+# hint: in this rank's own turn
 def reduce_scatter(comm, x, op=np.add, reduce=reduce):
     pieces = np.array_split(x, comm.size)
     for root in range(comm.size):

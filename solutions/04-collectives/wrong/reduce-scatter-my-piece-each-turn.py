@@ -1,6 +1,6 @@
 # task: reduce-scatter
 # loses: reduce-scatter-check
-# hint: the size differs
+# hint: the same size and dtype to `reduce_line`
 def reduce_scatter(comm, x, op=np.add, reduce=reduce):
     piece = np.array_split(x, comm.size)[comm.rank]
     for root in range(comm.size):

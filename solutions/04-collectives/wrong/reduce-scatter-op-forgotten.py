@@ -1,6 +1,6 @@
 # task: reduce-scatter
 # loses: reduce-scatter-check
-# hint: `op` was not handed to reduce
+# hint: reduce_scatter still adds
 def reduce_scatter(comm, x, op=np.add, reduce=reduce):
     pieces = np.array_split(x, comm.size)
     for root in range(comm.size):

@@ -1,6 +1,6 @@
 # task: reduce
 # loses: reduce-check, reduce-order-check
-# hint: which has returned without receiving it
+# hint: Rank 1 sends to rank 0, which has returned without receiving it
 def reduce(comm, x, op=np.add, root=0):
     if comm.rank != root:
         comm.send(x, dest=root)

@@ -1,6 +1,6 @@
 # task: reduce
 # loses: reduce-order-check
-# hint: the largest of negative numbers came out as 0
+# hint: so you started from zeros
 def reduce(comm, x, op=np.add, root=0):
     if comm.rank != root:
         comm.send(x, dest=root)

@@ -1,6 +1,6 @@
 # task: scatter
 # loses: scatter-check
-# hint: the size differs
+# hint: Rank 2 raised MessageMismatch: the size differs: rank 0 sent 3
 def scatter(comm, x, part, root=0):
     if comm.rank == root:
         pieces = np.array_split(x, comm.size)[::-1]

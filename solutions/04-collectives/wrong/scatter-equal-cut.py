@@ -1,6 +1,6 @@
 # task: scatter
 # loses: scatter-check
-# hint: with root=0 the parts are
+# hint: with root=0 each rank gets a block
 def scatter(comm, x, part, root=0):
     if comm.rank == root:
         pieces = [x[r * (len(x) // comm.size) : (r + 1) * (len(x) // comm.size)] for r in range(comm.size)]

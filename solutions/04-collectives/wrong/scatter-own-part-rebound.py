@@ -1,6 +1,6 @@
 # task: scatter
 # loses: scatter-check
-# hint: ranks [0] gave back
+# hint: ranks [0] returned None
 def scatter(comm, x, part, root=0):
     if comm.rank == root:
         pieces = np.array_split(x, comm.size)

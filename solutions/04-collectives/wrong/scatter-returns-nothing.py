@@ -1,6 +1,6 @@
 # task: scatter
 # loses: scatter-check
-# hint: every rank ends with `return part`
+# hint: ranks [0, 1, 2, 3] returned None: scatter
 def scatter(comm, x, part, root=0):
     if comm.rank == root:
         pieces = np.array_split(x, comm.size)

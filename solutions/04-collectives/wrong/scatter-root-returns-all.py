@@ -1,6 +1,6 @@
 # task: scatter
 # loses: scatter-check
-# hint: the root returned the whole array
+# hint: it keeps only its part, too
 def scatter(comm, x, part, root=0):
     if comm.rank == root:
         pieces = np.array_split(x, comm.size)

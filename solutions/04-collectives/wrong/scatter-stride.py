@@ -1,6 +1,6 @@
 # task: scatter
 # loses: scatter-check
-# hint: the parts are
+# hint: a block of neighbouring entries
 def scatter(comm, x, part, root=0):
     if comm.rank == root:
         pieces = [x[r :: comm.size] for r in range(comm.size)]

@@ -1,6 +1,6 @@
 # task: shift-by-order
 # loses: shift-by-order-check
-# hint: each rank returned its own array
+# hint: shift_by_order returns the one that recv has filled
 def shift_by_order(comm, x):
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
     got = np.empty_like(x)

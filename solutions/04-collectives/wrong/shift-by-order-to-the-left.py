@@ -1,6 +1,6 @@
 # task: shift-by-order
 # loses: shift-by-order-check
-# hint: you took the right neighbour's array
+# hint: shift_by_order returned the right neighbour's array
 def shift_by_order(comm, x):
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
     got = np.empty_like(x)

@@ -1,6 +1,6 @@
 # task: shift-irecv
 # loses: shift-irecv-check
-# hint: you returned the request
+# hint: shift_irecv returned the request
 def shift_irecv(comm, x):
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
     got = np.empty_like(x)

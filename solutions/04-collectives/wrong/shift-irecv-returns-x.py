@@ -1,6 +1,6 @@
 # task: shift-irecv
 # loses: shift-irecv-check
-# hint: return `got`
+# hint: shift_irecv returns `got`
 def shift_irecv(comm, x):
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
     got = np.empty_like(x)

@@ -1,6 +1,6 @@
 # task: shift-irecv
 # loses: shift-irecv-check
-# hint: dest is the right one, source the left
+# hint: shift_irecv returned the right neighbour's array
 def shift_irecv(comm, x):
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
     got = np.empty_like(x)

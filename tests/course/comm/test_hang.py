@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 
 from course.comm.hang import explain, find_ring
-from course.comm.states import Collective, Pending, Place, State, find_place_of_error, is_students
+from course.comm.states import (
+    Collective,
+    Pending,
+    Place,
+    State,
+    find_collective,
+    find_place_in_stack,
+    find_place_of_error,
+    is_students,
+)
 from course.comm.transfer import BARRIER
 from course.spmd import RunFailed, spmd
 
@@ -101,14 +110,23 @@ CAUSES = {
         "3, which waits for rank 2.",
     ),
     "a place as source": (
-        [within(receives(0, 0), "broadcast", 2), returned(1), within(sends(2, 0), "broadcast", 2)],
-        "A place is used as a rank number: in `broadcast` with root=2, rank 0 receives from rank 0. Place 0 belongs to "
-        "rank 2, which waits for rank 0.",
+        [returned(0), returned(1), within(sends(2, 3), "broadcast", 2), within(receives(3, 0), "broadcast", 2)],
+        "A place is used as a rank number: in `broadcast` with root=2, rank 3 receives from rank 0. Place 0 belongs to "
+        "rank 2, which waits for rank 3.",
+    ),
+    "to itself in a collective": (
+        [within(receives(0, 2), "broadcast", 2), returned(1), within(sends(2, 2), "broadcast", 2), returned(3)],
+        "Rank 2 sends to itself and cannot receive while it waits",
     ),
     "a rank skips a collective": (
         [within(sends(0, 1), "broadcast", 0, "all_reduce"), returned(1)],
-        "Rank 0 sends to rank 1, which has returned without receiving it: one send too many, one recv too few, or the "
-        "wrong rank. Or did rank 1 skip `broadcast`? Every rank must call a collective.",
+        "Rank 0 sends to rank 1, which has returned without receiving it. Did rank 1 skip `broadcast`? Every rank must "
+        "call a collective. If all ranks call it, it has one send too many, one recv too few, or a wrong rank.",
+    ),
+    "ranks call a collective with arrays of different sizes": (
+        [within(State(0, "raised", error=("MessageMismatch", "the size differs.")), "reduce", 1, "total"), returned(1)],
+        "Rank 0 raised MessageMismatch: the size differs. (lab.py, line 7 of `reduce`). Do all ranks pass an array of "
+        "the same size and dtype to `reduce`? See where `total` calls it.",
     ),
     "mixed circle": ([sends(0, 1), receives(1, 2), sends(2, 0)], "Ranks 0, 1 and 2 wait for one another in a circle"),
     "an endless loop": (
@@ -179,6 +197,10 @@ def test_a_ring_is_found_behind_a_tail_and_nowhere_else():
     assert find_ring([receives(0, 0)]) == [0]
     both = State(0, "waits", [Pending(True, 1, 0, "", 0), Pending(False, 2, 0, "", 0)])
     assert find_ring([both, returned(1), receives(2, 0)]) in ([0, 2], [])
+
+
+def test_a_frame_without_a_students_code_is_in_no_collective():
+    assert find_collective([]) is None and find_place_in_stack([]) is None
 
 
 def test_a_students_code_is_told_from_that_of_libraries():
@@ -291,7 +313,7 @@ ERRORS = {
     one_step_too_many: "Rank 0 ",
     only_on_its_turn: "Ranks 0, 1 and 2 are in `pass_on`, each with itself as the root.",
     from_places: "A place is used as a rank number: in `from_places` with root=1",
-    one_skips_a_collective: "Or did rank 2 skip `pass_on`? Every rank must call a collective.",
+    one_skips_a_collective: "Did rank 2 skip `pass_on`? Every rank must call a collective.",
     one_raises: "Rank 2 raised KeyError: 'w'",
     one_returns_early: "Rank 1 has not reached the barrier",
     one_never_ends: "Rank 1 was still computing after 1 seconds, the time limit",
