@@ -20,10 +20,10 @@
 # |---|---|---|
 # | 0 | how the lab works, and five questions | 9 |
 # | 1 | the data and the error R | 8 |
-# | 2 | gradient descent | 20 |
+# | 2 | gradient descent | 19 |
 # | 3 | why it is slow | 11 |
 # | 4 | a learning rate that is too large | 12 |
-# | 5 | the same sum on four engines | 14 |
+# | 5 | the same sum on four engines | 15 |
 # | 6 | a measurement of your own, and two questions | 16 |
 #
 # The steps below come after these and give extra credit. Do those that interest you, in any order.

@@ -145,16 +145,16 @@ def iterations(N, B):
 
 
 # %% check iterations points=1
-got = iterations(1000, 500)
+got = iterations(900, 300)
 assert got is not None, "`iterations` returned None. End it with a `return` statement."
-assert got != 3, (
-    "1,000 examples in batches of 500 are 2 iterations; yours gives 3: N // B + 1 is one too many if B divides N."
+assert got != 4, "900 examples in batches of 300: yours gives 4, and N // B + 1 is one too many if B divides N."
+assert got == 3, f"900 examples in batches of 300 are 3 iterations; yours gives {got}."
+got = iterations(18, 4)
+assert got != 4, (
+    "18 examples in batches of 4: yours gives 4, and 2 examples are never used. Round up: 4 + 4 + 4 + 4 + 2."
 )
-assert got == 2, f"1,000 examples in batches of 500 are 2 iterations; yours gives {got}."
-got = iterations(10, 4)
-assert got != 2, "10 examples in batches of 4: yours gives 2, and 2 examples are never used. Round up: 4 + 4 + 2."
-assert got != 2.5, "10 examples in batches of 4: yours gives 2.5. There is no half step: round up to a whole number."
-assert got == 3, f"10 examples in batches of 4 are 3 iterations (4 + 4 + 2); yours gives {got}."
+assert got != 4.5, "18 examples in batches of 4: yours gives 4.5. There is no half step: round up to a whole number."
+assert got == 5, f"18 examples in batches of 4 are 5 iterations (4 + 4 + 4 + 4 + 2); yours gives {got}."
 ### BEGIN HIDDEN TESTS
 for N_now, B_now, right in [(7, 7, 1), (5, 8, 1), (8, 4, 2), (11, 4, 3), (9, 4, 3), (20190, 64, 316), (235, 1, 235)]:
     got = iterations(N_now, B_now)
@@ -225,7 +225,7 @@ assert [int(x) for x, _ in used] != [0, 1, 2], (
     "the examples were used in the order 0, 1, 2 of the data. Expected 1, 0, 2: loop over `order`."
 )
 assert [int(x) for x, _ in used] == [1, 0, 2], (
-    f"the examples are used in the order 1, 0, 2; yours used {[int(x) for x, _ in used]}."
+    f"use the examples in the order 1, 0, 2; yours used {[int(x) for x, _ in used]}."
 )
 got = np.asarray(got, dtype=float)
 assert got.shape != (2,), "you returned only one theta. Keep all of them in a list and return np.array(path)."
@@ -358,11 +358,13 @@ for n_now, B_now in [(10, 4), (8, 4), (5, 5), (3, 8), (6, 1), (11, 5)]:
 #   other code uses it too.
 # - `gamma` is a function. `gamma(t)` is the learning rate of iteration $t = 0, 1, 2, \dots$, counted through all
 #   epochs. A constant rate is `lambda t: 0.1`.
+#
+# Three checks follow. They look at the steps, at the shuffling, and at the learning rate.
 
 
 # %% task train
 def train(gradient, batches, X, y, theta0, gamma, B, epochs, seed):
-    """Mini-batch gradient descent: a new shuffle each epoch, a step for each batch.
+    """Mini-batch gradient descent: a new shuffle in each epoch, one step per batch.
 
     gradient(theta, X, y), batches(order, B) and gamma(t) are functions.
     Returns every theta, theta0 first: shape (epochs * iterations + 1, features).
