@@ -12,7 +12,8 @@ from course.student.verdict import EXTRA, count, is_sound, shorten
 PASSED, FAILED, EMPTY, WRITTEN = "passed", "failed", "empty", "written"
 MARKS = {PASSED: "✓", FAILED: "✗", EMPTY: "○", WRITTEN: "●"}
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
-LONGEST_HINT = 600  # characters
+LONGEST_HINT = 300  # characters
+EMPTY_QUIZ = "this task is still empty"  # how the hint of an untouched quiz begins, see course/questions.py
 
 
 @dataclass
@@ -34,7 +35,8 @@ class Item:
             return EMPTY if stubs.is_empty_answer(self.text) else WRITTEN
         if self.passed == set(self.points):
             return PASSED
-        return EMPTY if stubs.CODE.splitlines()[-1] in self.text else FAILED
+        is_empty = stubs.CODE.splitlines()[-1] in self.text or self.hint.startswith(EMPTY_QUIZ)
+        return EMPTY if is_empty else FAILED
 
     @property
     def earned(self):
