@@ -171,12 +171,12 @@ for N_now, n_now, right in [(3, 8, 32), (64, 1000, 126_000), (100, 1, 198)]:
 # %% measure
 # Measurement (not graded): one server, for a small network with 1 MB of gradients.
 ranks = [2, 4, 8, 16, 32, 64]
-through, seconds = [], []
+through, at_one_server = [], []
 for N in ranks:
     trace = spmd(all_reduce_at_server, [np.ones(125_000) for _ in range(N)], carrier="simulated").trace
     through.append((trace.bytes_received[0] + trace.bytes_sent[0]) / 1e6)
-    seconds.append(trace.seconds)
-    print(f"N = {N:2}: {through[-1]:6.0f} MB through rank 0, {1e3 * seconds[-1]:6.1f} ms")
+    at_one_server.append(trace.seconds)
+    print(f"N = {N:2}: {through[-1]:6.0f} MB through rank 0, {1e3 * at_one_server[-1]:6.1f} ms")
 plots.curves(
     {"counted": (ranks, through), "your formula": (ranks, [server_bytes(N, 1e6) / 1e6 for N in ranks])},
     x="number of ranks N",
@@ -233,7 +233,7 @@ def all_reduce_at_servers(comm, x):
 for i, N in enumerate(ranks):
     trace = spmd(all_reduce_at_servers, [np.ones(125_000) for _ in range(N)], carrier="simulated").trace
     print(
-        f"N = {N:2}: one server {1e3 * seconds[i]:6.1f} ms, {N:2} servers {1e3 * trace.seconds:4.1f} ms; the busiest "
+        f"N = {N:2}: one server {1e3 * at_one_server[i]:6.1f} ms, {N:2} servers {1e3 * trace.seconds:4.1f} ms; the busiest "
         f"rank receives {through[i] / 2:4.0f} MB and {trace.busiest_rank[1] / 1e6:.2f} MB"
     )
 outcome("servers", 1e3 * trace.seconds)
@@ -1097,13 +1097,13 @@ def race_on(network, N, sizes):
 
 # %% measure
 # Measurement (not graded): 16 simulated ranks whose messages do not disturb one another.
-sizes = [800, 8_000, 80_000, 800_000, 8_000_000]
-clock = race_on(Simulated(alpha=1e-5, beta=1e9), 16, sizes)
-ring_wins = [n for n, ring, near in zip(sizes, clock["ring"], clock["near first"], strict=True) if ring < near]
+race_sizes = [800, 8_000, 80_000, 800_000, 8_000_000]
+free = race_on(Simulated(alpha=1e-5, beta=1e9), 16, race_sizes)
+ring_wins = [n for n, ring, near in zip(race_sizes, free["ring"], free["near first"], strict=True) if ring < near]
 from_size = ring_wins[0] if ring_wins else np.inf
 outcome("ring-wins", "a" if from_size <= 8_000 else "b" if from_size <= 800_000 else "c" if from_size < np.inf else "d")
 plots.curves(
-    {name: (sizes, each) for name, each in clock.items() if name != "far first"},
+    {name: (race_sizes, each) for name, each in free.items() if name != "far first"},
     x="bytes",
     y="seconds for one all-reduce",
     title="16 simulated ranks, each with its own link",
@@ -1148,7 +1148,7 @@ plots.curves(
 
 # %% measure
 # Measurement (not graded): the same race with four ranks on each node, and the bytes that leave the first node.
-shared = race_on(Simulated(alpha=1e-5, beta=1e9, ranks_per_node=4), 16, sizes)
+shared = race_on(Simulated(alpha=1e-5, beta=1e9, ranks_per_node=4), 16, race_sizes)
 letters = {"N servers": "a", "ring": "b", "near first": "c", "far first": "d"}
 outcome("contention", letters[min(letters, key=lambda name: shared[name][-1])])
 print("\n8 MB on each rank")
@@ -1156,7 +1156,7 @@ for name, all_reduce in all_reduces.items():
     links = spmd(all_reduce, [np.ones(160) for _ in range(16)], carrier="simulated").trace.link_bytes
     print(
         f"{name:10}: {links[:4, 4:].sum() / 1280:5.3f} n leave the first node, and it takes "
-        f"{shared[name][-1] / clock[name][-1]:4.2f} times as long as without nodes"
+        f"{shared[name][-1] / free[name][-1]:4.2f} times as long as without nodes"
     )
 
 
@@ -1170,7 +1170,7 @@ print(
     f"a ring whose neighbours are all on different nodes: {1e3 * spmd(ring_across_nodes, xs, carrier=network).trace.seconds:.1f} ms"
 )
 plots.curves(
-    {name: (sizes, each) for name, each in shared.items()},
+    {name: (race_sizes, each) for name, each in shared.items()},
     x="bytes",
     y="seconds for one all-reduce",
     title="16 simulated ranks on 4 nodes with one uplink each",
@@ -1580,7 +1580,7 @@ import numpy as np
 from course.comm import Simulated
 from course.spmd import spmd
 
-# N = 4, a chunk of m = 8,000 bytes; alpha = 1 microsecond, beta = 1 byte and gamma = 1 byte a nanosecond.
+# N = 4, chunks of m = 8,000 bytes; alpha is 1 microsecond, beta 1 byte per nanosecond, gamma 1 nanosecond per byte.
 # Without halves a step takes 1 + 8 + 8 = 17 microseconds, with halves 2 + 8 + 4 = 14. Three steps: 51 and 42.
 network = Simulated(alpha=1e-6, beta=1e9, gamma=1e-9)
 xs = [np.arange(4000.0) * 10**rank for rank in range(4)]
@@ -1696,8 +1696,8 @@ def average_gradients(comm, gradients, rows, all_reduce=ring_allreduce):
 
 
 # %% [markdown]
-# One array for everything must wait until all gradients are computed. Back-propagation computes those of the last layer
-# first. So libraries choose something in between: they fill **buckets** in the order in which the gradients become
+# One array with all gradients cannot be sent before all of them are computed. Back-propagation computes those of the last
+# layer first. So libraries choose something in between: they fill **buckets** in the order in which the gradients become
 # ready, from the last array to the first, and start an all-reduce when the next array does not fit into the bucket any
 # more. Then most of the communication takes place while gradients are still being computed. (In PyTorch's
 # DistributedDataParallel a bucket holds 25 MB by default. Horovod's *tensor fusion* uses a buffer of up to 128 MB.)
@@ -1817,8 +1817,8 @@ def network_gradients(weights, X, y):
 
 
 # %% [markdown]
-# The check passes another average than yours to `train`, with one all-reduce per array and through the server, so that
-# no mistake costs points twice:
+# The check passes another average to `train`, with one all-reduce per array and through one server. So a mistake in
+# your ring does not cost points twice:
 
 
 # %%
@@ -1839,7 +1839,7 @@ def train(comm, X, y, weights, gamma, steps, average=average_gradients):
     """Gradient descent on the rows of all ranks; returns a list: the weights after each step.
 
     X, y: this rank's rows and their classes. weights: a list of arrays, the same on all ranks. gamma: the learning rate.
-    average: called once a step, as average(comm, gradients, rows).
+    average: called once per step, as average(comm, gradients, rows).
     """
     # about 6 lines
     ### BEGIN SOLUTION
@@ -1989,7 +1989,7 @@ plots.curves(
 # Why can the weights be equal to the last bit on all ranks? Each chunk is summed once, in one order, and the result is
 # then copied. One process adds the rows in another order, so a small difference of rounding is left.
 #
-# ## Further: E. The same function elsewhere, and a slow rank (extra credit: none, just run it)
+# ## Further: E. The same function elsewhere, and a slow rank (to run)
 #
 # Your ring does not know what carries its messages. Here it runs on a simulated cluster with Gigabit Ethernet
 # ($\alpha$ = 10 microseconds, $\beta$ = 0.1 GB per second), with 64 KB of gradients and up to 256 ranks.
