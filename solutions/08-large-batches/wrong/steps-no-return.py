@@ -1,6 +1,6 @@
 # task: steps
 # loses: steps-check
-# hint: returned None
+# hint: small_steps returned None
 def small_steps(gradient, w, batches, eta):
     for batch in batches:
         w = w - eta * gradient(w, batch)

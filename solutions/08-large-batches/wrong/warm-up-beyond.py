@@ -1,6 +1,6 @@
 # task: warm-up
 # loses: warm-up-check
-# hint: is 0.6
+# hint: gradual ends at eta + k
 def constant(t, warm, eta, k):
     return eta if t < warm else k * eta
 

@@ -1,6 +1,6 @@
 # task: warm-up
 # loses: warm-up-check
-# hint: does not stop at k
+# hint: gradual does not stop at k
 def constant(t, warm, eta, k):
     return eta if t < warm else k * eta
 

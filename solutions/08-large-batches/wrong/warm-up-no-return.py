@@ -1,6 +1,6 @@
 # task: warm-up
 # loses: warm-up-check
-# hint: returned None
+# hint: gradual returned None
 def constant(t, warm, eta, k):
     return eta if t < warm else k * eta
 
