@@ -10,6 +10,7 @@ PUBLIC = {  # short name in labs -> module
     "batchnorm": "course.experiments.batchnorm",
     "board": "course.competition.client",
     "doctor": "course.student.doctor",
+    "first_training": "course.experiments.first_training",
     "hand_in": "course.student.hand_in",
     "scene": "course.competition.scene",
     "score": "course.competition.score",

@@ -14,6 +14,20 @@ from course import doctor
 doctor.check()
 
 # %% [markdown]
+# **See where you are going:** the next cell starts four engines, which are processes on this machine, and trains one
+# network on images of handwritten digits. Each engine computes with its own part of the images. After each step the
+# engines add up their results with messages. The picture shows these messages, and how many digits that the network
+# has never seen it reads right. It takes half a minute at most.
+#
+# You write every part of this program yourself: the gradient in lab 1, mini-batches in lab 2, the network in lab 3, the
+# messages between engines in lab 4, and the ring in which they travel in lab 5. In lab 6 the parts come together.
+
+# %% measure first-training
+from course import first_training
+
+first_training.run()
+
+# %% [markdown]
 # ## The labs
 #
 # | lab | what you build | minutes |
@@ -40,8 +54,9 @@ doctor.check()
 #   skipped when your lab is graded.
 # - If something looks odd, restart: **Kernel → Restart Kernel and Run up to Selected Cell**. Every lab must run from
 #   top to bottom.
-# - The **Validate** button above the notebook runs all the checks you can see in a fresh kernel. Grading adds a few
-#   more that try other numbers.
+# - The **Validate** button above the notebook runs all the checks you can see in a fresh kernel and lists the tasks.
+#   Click one to go to its cell. Grading adds a few checks that try other numbers.
 # - When you are done, the button in the lab's last cell hands it in. `course hand-in 01` in a terminal does the same.
+#   The first time, it asks for your student id: the name or number by which your instructor knows you.
 #
 # Your files are yours: an update of the course never changes a lab that you have begun.

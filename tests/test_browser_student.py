@@ -23,7 +23,7 @@ def shots(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """A copy of the course, open in JupyterLab in the dark theme: (folder, URL). One task of lab 01 is right, one wrong."""
+    """A copy of the course, open in JupyterLab in the dark theme: (folder, URL). In lab 01 one task is right."""
     browser.need_chromium()
     root = tmp_path_factory.mktemp("student")
     browser.copy_course(root)

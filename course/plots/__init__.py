@@ -6,6 +6,7 @@ drawn, not when this package is imported. Nothing here touches a file.
 
 from course.plots.counts import histogram, shares
 from course.plots.lines import curves, repeats, scatter
+from course.plots.live import training
 from course.plots.pictures import class_colours, class_shares, field_centres, images, maps, matrix, photo
 from course.plots.plot import Plot
 from course.plots.surfaces import surface
@@ -31,4 +32,5 @@ __all__ = [
     "shares",
     "surface",
     "timeline",
+    "training",
 ]

@@ -53,6 +53,7 @@ def a_plot_of_each_kind():
         plots.histogram([1, 2, 2, 5], x="points", y="hand-ins", title="Points"),
         plots.shares({"add": (3, 1), "descend": (0, 4)}, ["full", "empty"], x="hand-ins", title="Tasks"),
         plots.photo(np.arange(48).reshape(4, 4, 3), title="Scene"),
+        plots.training([0, 5, 10], [9.6, 40, 71], 15 * np.roll(np.eye(4, dtype=int), 1, axis=1)),
         plots.maps([FIELDS, FIELDS[::-1]], ["truth", "mine"], title="Maps", classes=["none", "corn", "oats"]),
         plots.matrix([[5, 1], [0, 3]], ["corn", "oats"], title="Confusion"),
     ]

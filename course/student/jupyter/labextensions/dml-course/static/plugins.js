@@ -71,10 +71,10 @@ export function makePlugins(lab) {
     id: "dml-course:sidebar",
     description: "The left sidebar starts closed in a narrow window.",
     autoStart: true,
-    requires: [ILabShell],
+    optional: [ILabShell], // Jupyter Notebook has none
     activate(app, shell) {
       app.restored.then(() => {
-        if (window.innerWidth < NARROW && !window.sessionStorage.getItem(SEEN)) {
+        if (shell && window.innerWidth < NARROW && !window.sessionStorage.getItem(SEEN)) {
           shell.collapseLeft();
         }
         window.sessionStorage.setItem(SEEN, "1"); // after a reload, it stays as the reader left it
