@@ -24,6 +24,7 @@ from autograder.examination.student_errors import WITHHELD, StudentError, is_wri
 from autograder.labs.source import HIDES
 from course.comm import Simulated
 from course.errors import Problem
+from course.student.in_words import describe
 
 HIDDEN_TESTS_BEGIN = "_hidden_tests_begin"  # a function that takes the place of the marker, so that lines keep numbers
 MARKER = re.compile(rf"^([ \t]*)#.*{HIDES}.*$", re.MULTILINE)
@@ -74,7 +75,8 @@ def explain(error, withholds):
         return f"not implemented: {error}"
     if isinstance(error, Problem):  # its message already says what is wrong
         return re.sub(r"\bcell \d+, (?=line \d)", "", str(error))  # cells have other numbers where they are graded
-    return f"your code raised {error.kind}: {error}{place}"
+    meaning = describe(f"{error.kind}: {error}")
+    return f"your code raised {error.kind}: {error}{place}{f'. {meaning}' if meaning else ''}"
 
 
 @contextlib.contextmanager

@@ -14,6 +14,7 @@ import sys
 import traceback
 
 from course.errors import Problem
+from course.student.in_words import describe
 from course.student.on_disk import read_notebooks
 from course.student.verdict import Progress
 
@@ -145,8 +146,22 @@ def explain(verdict, error, frames):
     elif isinstance(error, Problem):
         lines = [f"{verdict}{error}"]
     else:
-        lines = [f"{verdict}{format_error(error)}"]
+        return explain_error(verdict, error, students)
     return lines + [format_place(frame, number) for frame, number in students[-MOST_FRAMES:]]
+
+
+def explain_error(verdict, error, frames):
+    """The lines on an error of Python or a library: the student's line, what the error means, then its own message."""
+    message = format_error(error)
+    meaning = describe(message)
+    if not frames:
+        return [f"{verdict}{meaning} {message}" if meaning else f"{verdict}{message}"]
+    *callers, innermost = [format_place(frame, number).strip() for frame, number in frames[-MOST_FRAMES:]]
+    return [
+        f"{verdict}the error is {innermost}",
+        *[f"  {line}" for line in (meaning, message) if line],
+        *[f"  called {caller}" for caller in reversed(callers)],
+    ]
 
 
 def describe_empty_task(error, frames):

@@ -1,0 +1,95 @@
+"""Frequent errors are explained in words. Each test raises the real error, whose text may change with a version."""
+
+import traceback
+
+import numpy as np
+import pytest
+
+from course.student.in_words import MEANINGS, describe
+
+
+def forget_return():
+    return None
+
+
+def needs_two(x, y):
+    return x + y
+
+
+def read_too_early():
+    total += 1  # noqa: F821
+    return [total]
+
+
+def recurse(n):
+    return recurse(n + 1)
+
+
+def subtract_in_place():
+    x = np.arange(3)
+    x -= 0.5
+
+
+def fill_a_slice():
+    x = np.zeros(4)
+    x[:2] = np.ones(3)
+
+
+def call_a_number():
+    mean = 3.0
+    mean([1, 2])
+
+
+def convert_a_tensor():
+    import torch
+
+    torch.ones(2, requires_grad=True).numpy()
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (lambda: np.ones(3) + np.ones(4), "have the shapes (3,) and (4,), which do not fit"),
+        (fill_a_slice, "of shape (3,) does not fit into a place of shape (2,)"),
+        (lambda: np.ones((2, 3)) @ np.ones((4, 2)), "here A has 3 and B has 4"),
+        (lambda: np.dot(np.ones((2, 3)), np.ones((2, 3))), "(2,3) and (2,3) does not exist"),
+        (lambda: np.ones(5)[5], "no index 5: axis 0 has 5 entries"),
+        (lambda: np.ones(5)[0, 1], "more indices in the brackets"),
+        (lambda: [1, 2][2], "no such index in this list"),
+        (subtract_in_place, "holds whole numbers"),
+        (lambda: 1 if np.ones(3) > 0 else 2, "neither true nor false"),
+        (lambda: forget_return() * 2.0, "One of the two values is None"),
+        (lambda: 2.0 - forget_return(), "One of the two values is None"),
+        (lambda: forget_return()[0], "This value is None"),
+        (lambda: forget_return().shape, "This value is None"),
+        (call_a_number, "a value of type float, not a function"),
+        (lambda: needs_two(1), "The call of needs_two lacks 'y'."),
+        (lambda: needs_two(1, z=2), "needs_two has no parameter with the name z"),
+        (lambda: needs_two(1, 2, 3), "needs_two takes 2 arguments, and 3 were passed"),
+        (lambda: range(4 / 2), "A whole number is needed"),
+        (lambda: [1, 2, 3][: 4 / 2], "A whole number is needed"),
+        (lambda: np.ones(3)[1.0], "An index must be a whole number"),
+        (read_too_early, "total is used before it gets a value"),
+        (lambda: gama, "There is no gama here"),  # noqa: F821
+        (lambda: 1 / 0, "divided by 0"),
+        (lambda: recurse(0), "calls itself"),
+        (lambda: {}["R"], "no key 'R'"),
+        (convert_a_tensor, "x.detach().cpu().numpy()"),
+    ],
+)
+def test_an_error_is_explained(function, words):
+    with pytest.raises(Exception) as caught:
+        function()
+    assert words in describe("".join(traceback.format_exception_only(caught.value)).strip())
+
+
+def test_an_error_that_is_not_known_has_no_words():
+    assert describe("ValueError: only for even sizes") == ""
+
+
+def test_no_sentence_names_a_group_that_its_pattern_lacks():
+    import re
+
+    for pattern, sentence in MEANINGS:
+        groups = re.compile(pattern).groups
+        assert sentence.format(*["x"] * groups).endswith((".", "?"))
