@@ -34,11 +34,11 @@ first_training.run()
 # |---|---|---|
 # | [01 Regression and gradient descent](01-regression/01-regression.ipynb) | gradient descent on a line, and when it fails; the gradient as a sum over four engines; for extra credit, polynomials and models that are not linear | 90 |
 # | [02 Stochastic gradient descent and mini-batches](02-sgd/02-sgd.ipynb) | training on a few examples at a time: noise, parts of a batch put together, three kinds of error; for extra credit, learning rates that shrink, early stopping, and engines | 90 |
-# | [03 The multilayer perceptron](03-perceptron/03-perceptron.ipynb) | a network that reads handwritten digits; back-propagation by hand, confirmed by PyTorch and Keras; training shared by four engines | 90 |
+# | [03 The multilayer perceptron](03-perceptron/03-perceptron.ipynb) | a network that reads handwritten digits, with its gradient by back-propagation; a training step on four engines with a single all-reduce | 90 |
 # | [04 Collectives](04-collectives/04-collectives.ipynb) | broadcast, reduce, all-reduce and all-to-all from send and recv; a tree against a loop; a deadlock, read and repaired; as further steps scatter, gather, all-gather and reduce-scatter | 90 |
 # | [05 Ring all-reduce](05-ring/05-ring.ipynb) | the all-reduce of Baidu and Horovod, counted and predicted; recursive halving and doubling; on which network each of them is fastest | 90 |
 # | [06 Data parallel training](06-data-parallel/06-data-parallel.ipynb) | one model on several ranks with torch.distributed, DistributedDataParallel, Horovod in PyTorch, and Horovod in Keras and TensorFlow; checkpoints; the usual mistakes, found | 90 |
-# | [07 Several devices in one process](07-devices/07-devices.ipynb) | your own multi_gpu_model, and where each operation really ran; MirroredStrategy; two branches on two devices, read from a trace | 90 |
+# | [07 Several devices in one process](07-devices/07-devices.ipynb) | your own multi_gpu_model, and where each operation really ran; MirroredStrategy; which networks transfer little for what they compute | 87 |
 # | [08 Large mini-batches](08-large-batches/08-large-batches.ipynb) | linear scaling and warm-up as one experiment with its control; what is worse, equivalent or undecided; pitfalls of large mini-batches, sharp minima and batch norm on real ranks | 90 |
 # | [09 The competition](09-competition/09-competition.ipynb) | classify an aerial image of 200 bands; metrics by hand; why a random split of neighbouring pixels flatters; a network trained data parallel; an entry that others can run again | 90 |
 #

@@ -1,39 +1,47 @@
 # %% [markdown]
 # # Lab 7: Several devices in one process
 #
-# So far each rank was a process of its own. A machine with several GPUs can also be used from **one** process: Keras
-# had a function for it, `multi_gpu_model`, TensorFlow has `MirroredStrategy`, and with device scopes you may put each
-# part of a network where you like. In this lab you build the first, use the second, and find out from a trace whether
-# the third does what it says. You need no GPU: the processor is divided into logical devices.
+# So far each rank was a process. A machine with several GPUs can also be used from **one** process. Keras had a
+# function for it, `multi_gpu_model`; TensorFlow has `MirroredStrategy`; and with device scopes you choose a device for
+# each part of a network. In this lab you build the first, use the second, and find out from traces where operations
+# really run. You need no GPU: without one, the processor is divided into logical devices.
 #
 # **After this lab you can**
 #
 # - cut a batch of any size over any number of devices, and put the outputs together again;
-# - prove on which device each operation of a network ran, and say why a device scope so often does nothing;
-# - write `multi_gpu_model`, and run a program for it that is older than Keras 3;
-# - say when an F1 score is nonsense, and compute it rightly;
+# - read from a trace on which device each operation ran, and say when a device scope has no effect;
+# - write `multi_gpu_model`, and say what it leaves on one device;
 # - train with MirroredStrategy, with the same losses as on one device;
-# - predict from a trace how long two branches take on two devices.
+# - compute the ratio of transfers to computation, and say which networks are worth training on several devices.
 #
 # | step | what | minutes |
 # |---|---|---|
-# | 1 | a slice for each device | 6 |
-# | 2 | cut, run, concatenate | 8 |
-# | 3 | where did it run? | 9 |
-# | 4 | a layer that keeps its place | 8 |
-# | 5 | your own multi_gpu_model | 13 |
-# | 6 | a program of 2019, and its F1 score | 10 |
-# | 7 | MirroredStrategy | 12 |
-# | 8 | two branches and a shared LSTM | 14 |
-# | 9 | a measurement of your own, two questions, GPUs | 8 |
+# | opening | five questions on labs 3 to 6 | 3 |
+# | 1 | one slice per device | 7 |
+# | 2 | cut, run, concatenate | 9 |
+# | 3 | where did it run? | 10 |
+# | 4 | when does a scope count? | 7 |
+# | 5 | your own multi_gpu_model | 15 |
+# | 6 | MirroredStrategy | 12 |
+# | 7 | the ratio of transfers to computation | 11 |
+# | 8 | a measurement of your own, and two questions | 13 |
+#
+# The core above counts two tries per task. The further steps give extra credit and can be done in any order:
+#
+# | further step | what | minutes |
+# |---|---|---|
+# | A | a program of 2019, and its F1 score | 14 |
+# | B | a training loop of your own: the loss of one device | 5 |
+# | C | two branches on two devices | 24 |
+# | D | what changes on real GPUs | 3 |
 #
 # Lab 3 gave you the network and its gradient in Keras. You need nothing else from earlier labs.
 #
-# The programs follow Lei Dong's lecture *Distributed Deep Learning* (lesson 3): `multi_gpu_model` on MNIST, and two
-# sequences through a shared LSTM. $B$ is the number of rows of a batch, $N$ the number of devices.
+# The programs follow Liang Dong's lecture *Distributed Deep Learning* (lesson 3): `multi_gpu_model` on MNIST, and two
+# sequences through a shared LSTM. $B$ is the number of rows of a batch, and $N$ the number of devices.
 #
-# **In every task**, unless its text says otherwise: your function leaves its arguments as they are, returns a new array,
-# and keeps float64 where it gets float64, which checks compare to 9 digits. TensorFlow computes in float32 here.
+# **In every task**, unless its text says otherwise, your function leaves its arguments unchanged, returns a new array,
+# and returns float64 where it is given float64. TensorFlow computes in float32 here.
 
 # %%
 # %load_ext course
@@ -41,6 +49,7 @@ import numpy as np
 
 from course import data, plots
 from course.keras import logical_devices, multi_gpu_model, quiet_import, slices, trace
+from course.questions import outcome
 
 HOST = "CPU:0"  # the processor, which holds the data and the weights
 
@@ -51,11 +60,37 @@ def tools():
     return *quiet_import(), names
 
 
+# %% quiz opening points=1
+# 1. A network has 4 inputs, one hidden layer of 3 units, and 2 outputs. How many weights has it, biases included?
+#    = 23
+#    because there are 3 + 12 + 2 + 6 (lab 3).
+# 2. Rank 0 has a large array, and every rank is to get a different part of it. Which collective does that?
+#    a) broadcast
+#    b) scatter
+#    c) all-gather
+#    d) reduce
+#    = b
+#    because broadcast sends the whole array to every rank (lab 4).
+# 3. A ring all-reduce adds arrays of 1,000 numbers on 4 ranks. How many numbers does each rank send in total?
+#    = 1500
+#    because each rank sends 2 (4 - 1) pieces of 1,000 / 4 numbers (lab 5).
+# 4. Each of 8 ranks computes the gradient of $n$ = 32 rows per step. How many rows has the large mini-batch $kn$?
+#    = 256
+#    because all $k$ = 8 ranks make one step together (lab 6).
+# 5. The ranks of a data parallel program begin with different random weights, and nobody broadcasts. All make the same
+#    steps of plain gradient descent, from averaged gradients. What happens to the differences between the ranks?
+#    a) They vanish after one step.
+#    b) They shrink slowly.
+#    c) They stay.
+#    d) They double in each step.
+#    = c
+#    because every rank subtracts the same step from its own weights, which is why weights are broadcast first (lab 6).
+
 # %% [markdown]
-# ## Step 1. A slice for each device
+# ## Step 1. One slice per device
 #
-# **Data parallel** means: each device gets a slice of the batch and has all the weights. Slice $i$ of $N$, counted from
-# 0, has the rows from $b_i$ up to, and without, $b_{i+1}$:
+# **Data parallel** means that each device gets a slice of the batch and has all the weights. Slice $i$ of $N$, counted
+# from 0, has the rows from $b_i$ up to, and without, $b_{i+1}$:
 #
 # $$ b_i = \left\lfloor \frac{i \, B}{N} \right\rfloor, \qquad i = 0, 1, \dots, N $$
 #
@@ -75,21 +110,28 @@ def cut(B, N):
 
 
 # %% check cut points=2
-got = cut(11, 4)
-assert got is not None, "cut gave back nothing: its last line must begin with `return`."
+got = cut(14, 4)
+assert got is not None, "cut returned None. End it with a `return` statement."
 got = [tuple(each) if isinstance(each, (list, tuple)) else each for each in got]
-assert got != [0, 2, 5, 8, 11], "these are the five edges. A slice is a pair: (0, 2), (2, 5), (5, 8), (8, 11)."
-assert all(isinstance(each, tuple) and len(each) == 2 for each in got), f"a list of pairs (begin, end); yours {got}."
-assert len(got) != 5, "five slices for four devices: i goes from 0 to N - 1."
-assert got != [(0, 2), (2, 4), (4, 6), (6, 8)], (
-    "rows 8, 9 and 10 are in no slice: B // N rows each is too few when N does not divide B. Multiply first: i * B // N."
+assert got != [0, 3, 7, 10, 14], "cut returned the five edges. A slice is a pair of edges, (begin, end)."
+assert all(isinstance(each, tuple) and len(each) == 2 for each in got), (
+    f"cut returns a list of pairs (begin, end); yours {got}."
 )
-assert got != [(0, 2), (2, 4), (4, 6), (6, 11)], (
-    "the last device has 5 rows and the others 2: all wait for it. Multiply first, then divide: i * B // N."
+assert len(got) != 5, "yours has five slices for four devices: i goes from 0 to N - 1."
+assert got != [(0, 3), (3, 6), (6, 9), (9, 12)], (
+    "rows 12 and 13 are in no slice: B // N rows per slice are too few when N does not divide B. Multiply before you "
+    "divide: i * B // N."
 )
-assert got != [(0, 1), (2, 4), (5, 7), (8, 10)], "x[begin:end] leaves `end` out, so end is where the next slice begins."
-assert got != [(0, 3), (3, 6), (6, 9), (9, 11)], "the formula rounds down: 11 / 4 = 2.75 gives 2, not 3."
-assert got == [(0, 2), (2, 5), (5, 8), (8, 11)], f"11 rows over 4: (0, 2), (2, 5), (5, 8), (8, 11); yours {got}."
+assert got != [(0, 3), (3, 6), (6, 9), (9, 14)], (
+    "the last device has 5 rows and the others 3, so all wait for the last one. Compute every edge by i * B // N."
+)
+assert got != [(0, 2), (3, 6), (7, 9), (10, 13)], (
+    "yours loses rows: x[begin:end] does not contain row `end`, so end is where the next slice begins."
+)
+assert got != [(0, 4), (4, 7), (7, 11), (11, 14)], "the formula rounds down: 14 / 4 = 3.5 gives 3, not 4."
+assert got == [(0, 3), (3, 7), (7, 10), (10, 14)], (
+    f"the edges of 14 rows over 4 devices are 0, 3, 7, 10, 14; your slices are {got}."
+)
 ### BEGIN HIDDEN TESTS
 for B_now, N_now in [(2, 4), (0, 3), (12, 4), (1, 1), (13, 4), (100, 7)]:
     got = [tuple(each) for each in cut(B_now, N_now)]
@@ -101,12 +143,15 @@ for B_now, N_now in [(2, 4), (0, 3), (12, 4), (1, 1), (13, 4), (100, 7)]:
 # ## Step 2. Cut, run, concatenate
 #
 # Now the whole idea, without any device: call $f$ on each slice, and **concatenate** the results in the order of the
-# slices. If $f$ treats each row by itself, as a network does, then
+# slices. If $f$ computes each row of its result from one row of $x$, then
 #
 # $$ \mathrm{concat}\bigl( f(x_{b_0 : b_1}), \dots, f(x_{b_{N-1} : b_N}) \bigr) = f(x) $$
 #
-# An empty slice is given to nobody: skip it. `np.concatenate(parts)` takes a list of arrays whose numbers of rows may
-# differ. A working version of step 1 is there for you as `slices(B, N)`.
+# Dense and convolutional layers are such functions. **Batch normalization** is not: during training it subtracts the
+# mean of the rows that it is given, so its result depends on the slice. You will see the difference below.
+#
+# Skip empty slices: $f$ is not called for them. `np.concatenate(parts)` takes a list of arrays whose numbers of rows
+# may differ. A working version of step 1 is given as `slices(B, N)`.
 
 
 # %% task in-slices
@@ -136,9 +181,9 @@ calls = []
 def squares(rows):
     """Each row's two squares; notes which rows it was given."""
     rows = np.asarray(rows, dtype=float)
-    assert rows.ndim == 2, f"f got the shape {rows.shape}: give it rows, x[begin:end], also where it is one row."
+    assert rows.ndim == 2, f"f was given the shape {rows.shape}: a slice of one row must stay a slice, x[begin:end]."
     calls.append(rows[:, 0].tolist())
-    assert len(rows), "f got a slice without rows: skip it."
+    assert len(rows), "f was given a slice without rows: skip empty slices."
     return rows**2
 
 
@@ -148,23 +193,26 @@ def tried(B, N):
     x = np.stack([np.arange(1.0, B + 1), -np.arange(1.0, B + 1)], axis=1)
     got = call(in_slices, squares, x, N)
     assert calls, "f was never called."
-    assert got is not None, "in_slices gave back nothing: its last line must begin with `return`."
+    assert got is not None, "in_slices returned None. End it with a `return` statement."
     assert N == 1 or B == 1 or calls[0] != x[:, 0].tolist(), (
-        "f got the whole batch: give it x[begin:end] of each slice."
+        "f was given the whole batch: give it one slice at a time, x[begin:end]."
     )
     edges = [i * B // N for i in range(N + 1)]
     right = [x[edges[i] : edges[i + 1], 0].tolist() for i in range(N) if edges[i + 1] > edges[i]]
     assert calls == right, (
-        f"{B} rows over {N} devices: f gets the rows {right}, one slice after another; yours {calls}."
+        f"{B} rows over {N} devices: f must be given the rows {right}, one slice after the other; yours was given "
+        f"{calls}."
     )
     if isinstance(got, list):
-        raise AssertionError("a list came back. np.concatenate makes one array of it.")
+        raise AssertionError("in_slices returned a list. np.concatenate makes one array of it.")
     got = np.asarray(got, dtype=float)
     flipped = np.concatenate([x[edges[i] : edges[i + 1]] ** 2 for i in reversed(range(N))])
-    assert got.shape != x.T.shape or N == 1 or B == 2, "concatenate along the rows: the first axis."
-    assert got.shape == x.shape, f"{B} rows go in and {B} come out, shape {x.shape}; yours has {got.shape}."
-    assert N == 1 or B < 3 or not np.array_equal(got, flipped), "the slices come out in reverse: keep their order."
-    assert np.array_equal(got, x**2), f"of {B} rows over {N} devices f(x) is\n{x**2}\nyours\n{got}"
+    assert got.shape != x.T.shape or N == 1 or B == 2, "concatenate along the rows, the first axis."
+    assert got.shape == x.shape, f"{B} rows give {B} rows, shape {x.shape}; yours has {got.shape}."
+    assert N == 1 or B < 3 or not np.array_equal(got, flipped), (
+        "the slices are concatenated in reverse: keep their order."
+    )
+    assert np.array_equal(got, x**2), f"for {B} rows over {N} devices f(x) is\n{x**2}\nyours\n{got}"
 
 
 tried(11, 4)
@@ -174,34 +222,47 @@ for B_now, N_now in [(1, 3), (12, 3), (5, 1), (13, 4), (7, 8)]:
     tried(B_now, N_now)
 thirds = np.arange(1.0, 8.0).reshape(7, 1) / 3
 got = call(in_slices, lambda rows: np.asarray(rows, dtype=float) + 1, thirds, 3)
-assert is_close(got, thirds + 1), "f returned float64, and digits are lost: only concatenate what f returns."
+assert is_close(got, thirds + 1), "f returned float64, but digits are lost: only concatenate what f returns."
 ### END HIDDEN TESTS
 assert tried(4, 2) is None, "a last case: four rows, two devices."
 
+# %% measure
+# For show: a function of single rows, and a batch normalization, on 11 rows over 4 devices.
+x = np.random.default_rng(1).normal(size=(11, 3))
+for name, f in {
+    "tanh": np.tanh,
+    "batch normalization": lambda rows: (rows - rows.mean(axis=0)) / rows.std(axis=0),
+}.items():
+    print(
+        f"{name}: largest difference between slices and the whole batch {np.abs(in_slices(f, x, 4) - f(x)).max():.2g}"
+    )
+
 # %% [markdown]
+# A network with batch normalization can still be trained in slices, but its statistics are those of a slice. Lab 8
+# returns to that.
+#
 # ## Step 3. Where did it run?
 #
-# A machine's devices have names: `CPU:0` is the processor, `GPU:0` and `GPU:1` the first two GPUs. Here you work with
-# four **logical devices**. Without a GPU the processor is divided into four logical CPUs: for TensorFlow they are as
-# separate as four cards, and only the cores are shared. One GPU is divided into four logical GPUs. Everything below
-# reads the same either way. The next cell makes them, and says what was made. (TensorFlow does this once in a process,
-# before its first tensor. To change the number you restart the kernel.)
+# A machine's devices have names: `CPU:0` is the processor, `GPU:0` and `GPU:1` are the first two GPUs. Here you work
+# with four **logical devices**. Without a GPU the processor is divided into four logical CPUs: for TensorFlow they are
+# as separate as four cards, and only the cores are shared. A single GPU is divided into four logical GPUs. The code
+# below is the same in both cases. The next cell makes the devices. (TensorFlow does this once in a process, before its
+# first tensor. To change the number, restart the kernel.)
 
 # %% measure
-# For show: takes some seconds, for TensorFlow is imported.
+# For show: this imports TensorFlow, which takes some seconds.
 tf, keras, names = tools()
 print("TensorFlow", tf.__version__, " Keras", keras.__version__)
 
 # %% [markdown]
-# You say where something is to run by a **device scope**: `with tf.device("CPU:1"):`. Dong's lecture puts such scopes
-# around the calls of layers (it prints `tf.device_scope`, which does not exist; the name is `tf.device`). Do they work?
-# Never assume it. `trace(function, x)` runs the function under TensorFlow's own profiler and returns a list: one dict
-# for each operation that ran.
+# A **device scope** says where something is to run: `with tf.device("CPU:1"):`. Whether it has an effect, only a trace
+# can tell. `trace(function, x)` runs the function under TensorFlow's own profiler and returns a list with one dict per
+# operation that ran:
 #
-# | key | for example | what it is |
+# | key | for example | meaning |
 # |---|---|---|
 # | `"device"` | `"CPU:1"` | where it ran |
-# | `"kind"` | `"MatMul"` | what was computed: a product of matrices |
+# | `"kind"` | `"MatMul"` | what was computed, here a matrix product |
 # | `"name"` | `"dense_3/MatMul"` | for which layer |
 # | `"start"`, `"end"` | `0.0012`, `0.0015` | when, in seconds |
 #
@@ -231,13 +292,17 @@ log = [
     for i, (device, kind) in enumerate(rows)
 ]
 got = count_by_device(log, "MatMul")
-assert got is not None, "count_by_device gave back nothing: its last line must begin with `return`."
-assert isinstance(got, dict), f"a dict from device to number came to be expected; yours is {got!r}."
+assert got is not None, "count_by_device returned None. End it with a `return` statement."
+assert isinstance(got, dict), f"expected a dict from device to number, got {got!r}."
 got = dict(got)
-assert got != {"CPU:1": 3, "CPU:2": 1, "CPU:0": 1}, "you counted all operations: look at each one's kind."
-assert got != {"CPU:1": 1, "CPU:2": 1}, "CPU:1 ran two products, and yours says 1: add to the count that is there."
-assert got != {"MatMul": 3}, "3 products ran on all devices together: count each device by itself."
-assert got != {"CPU:1": 2, "CPU:2": 1, "CPU:0": 0}, "CPU:0 ran no product: leave it out."
+assert got != {"CPU:1": 3, "CPU:2": 1, "CPU:0": 1}, (
+    'yours counts operations of every kind: compare each one\'s "kind" first.'
+)
+assert got != {"CPU:1": 1, "CPU:2": 1}, (
+    "CPU:1 ran two products, but yours says 1: add to the count that is already there."
+)
+assert got != {"MatMul": 3}, "yours counts the 3 products of all devices together: the keys of the dict are devices."
+assert got != {"CPU:1": 2, "CPU:2": 1, "CPU:0": 0}, "CPU:0 ran no product, so it must not be in the dict."
 assert got == {"CPU:1": 2, "CPU:2": 1}, f"CPU:1 ran two products and CPU:2 one; yours {got}."
 ### BEGIN HIDDEN TESTS
 from course.checks import call
@@ -247,11 +312,13 @@ assert dict(count_by_device(log, "Tanh")) == {}, "no Tanh ran: the dict is empty
 assert dict(count_by_device([], "MatMul")) == {}, "nothing ran: the dict is empty."
 more = [{"device": f"GPU:{i % 3}", "kind": "MatMul", "name": "m", "start": i, "end": i + 1} for i in range(11)]
 got = dict(count_by_device(more, "MatMul"))
-assert got == {"GPU:0": 4, "GPU:1": 4, "GPU:2": 3}, f"eleven in turn on three GPUs are 4, 4 and 3; yours {got}."
+assert got == {"GPU:0": 4, "GPU:1": 4, "GPU:2": 3}, (
+    f"eleven products in turn on three GPUs are 4, 4 and 3; yours {got}."
+)
 ### END HIDDEN TESTS
 
 # %% measure
-# For show: the lecture's way, scopes around the calls of layers. Where do the products run?
+# For show: scopes around the calls of two layers, as in the lecture. Where do the products run?
 tf, keras, names = tools()
 inputs = keras.Input((20,))
 with tf.device(names[1]):
@@ -259,23 +326,127 @@ with tf.device(names[1]):
 with tf.device(names[2]):
     right = keras.layers.Dense(30)(inputs)
 scoped = keras.Model(inputs, keras.layers.concatenate([left, right]))
-print("asked for:", {names[1]: 1, names[2]: 1})
-print("ran on:   ", count_by_device(trace(tf.function(scoped), tf.ones((8, 20))), "MatMul"))
+ran = count_by_device(trace(tf.function(scoped), tf.ones((8, 20))), "MatMul")
+print("the scopes name:", {names[1]: 1, names[2]: 1})
+print("products ran on:", ran)
+print("The scopes had no effect." if set(ran) != set(names[1:3]) else "The scopes had an effect.")
 
 # %% [markdown]
-# Both products ran on one device, and not on those that the scopes name. Nothing complained. The reason: here
-# `Dense(30)(inputs)` computes nothing. It only notes that there is to be such a layer. The product of matrices is made
-# later, when the model is called, and then the scope is gone.
+# (The lecture prints `tf.device_scope`, which does not exist; the name is `tf.device`.)
 #
-# ## Step 4. A layer that keeps its place
+# Why? In Keras 3, `Dense(30)(inputs)` computes nothing. It only notes that the model has such a layer. The matrix
+# product is made later, when the model is called, and by then the scope is closed. In 2019 this was different: with
+# TensorFlow 1, calling a layer made its operations at once, inside the scope.
 #
-# The cure follows: enter the scope where the operations are made, each time the layer is called. The class below is a
-# Keras layer around another one. When it is called it calls your function `run_on`.
+# ## Step 4. When does a scope count?
+#
+# A scope counts for the operations that are **made** while it is open. Here are four ways to put a dense layer on a
+# device. Decide which of them have an effect. You may find out with `trace` and `count_by_device`, as above.
 
 
 # %%
-def placed(layer, device, run_on):
-    """A Keras layer that does what `layer` does, by run_on(layer, x, device)."""
+def way_a(device):
+    """The scope is around the line that makes the layer."""
+    tf, keras, _ = tools()
+    with tf.device(device):
+        layer = keras.layers.Dense(30)
+    return tf.function(lambda x: layer(x))
+
+
+def way_b(device):
+    """The scope is around the call of the layer on keras.Input."""
+    tf, keras, _ = tools()
+    inputs = keras.Input((20,))
+    layer = keras.layers.Dense(30)
+    with tf.device(device):
+        outputs = layer(inputs)
+    return tf.function(keras.Model(inputs, outputs))
+
+
+def way_c(device):
+    """The scope is in the function that computes with the layer."""
+    tf, keras, _ = tools()
+    layer = keras.layers.Dense(30)
+
+    def compute(x):
+        with tf.device(device):
+            return layer(x)
+
+    return tf.function(compute)
+
+
+def way_d(device):
+    """The scope is in the `call` of a layer around the layer."""
+    tf, keras, _ = tools()
+
+    class Around(keras.layers.Layer):
+        def __init__(self):
+            super().__init__()
+            self.layer = keras.layers.Dense(30)
+
+        def call(self, x):
+            with tf.device(device):
+                return self.layer(x)
+
+    inputs = keras.Input((20,))
+    return tf.function(keras.Model(inputs, Around()(inputs)))
+
+
+def try_ways():
+    """Whether the product of each way runs on the device that the way was given: a dict from letter to bool."""
+    tf, _, names = tools()
+    works = {}
+    for letter, way in {"a": way_a, "b": way_b, "c": way_c, "d": way_d}.items():
+        ran = trace(way(names[2]), tf.ones((8, 20)))
+        works[letter] = {each["device"] for each in ran if each["kind"] == "MatMul"} == {names[2]}
+    return works
+
+
+# %% task ways
+def ways():
+    """The letters of the ways whose matrix product runs on the device: a list such as ["a", "b"]."""
+    # 1 line: your decision
+    ### BEGIN SOLUTION
+    return ["c", "d"]
+    ### END SOLUTION
+
+
+# %% check ways points=2
+got = ways()
+assert got is not None, "ways returned None. End it with a `return` statement."
+assert isinstance(got, (list, tuple, set)), f'ways returns a list of letters, such as ["a", "b"]; yours {got!r}.'
+got = {str(each).lower() for each in got}
+assert got <= set("abcd"), f"the letters are a, b, c and d; yours {sorted(got)}."
+works = dict(try_ways())
+assert "a" not in got or works["a"], (
+    "way a has no effect: making a layer computes nothing. The product is made when the layer is called, after the "
+    "scope."
+)
+assert "b" not in got or works["b"], (
+    "way b has no effect: on keras.Input a layer is only noted. The product is made when the model is called."
+)
+assert "c" in got or not works["c"], (
+    "one more way has an effect: tf.function runs `compute` once to make its operations. Is a scope open then?"
+)
+assert "d" in got or not works["d"], (
+    "one more way has an effect: Keras runs `call` whenever the model makes its operations. Is a scope open then?"
+)
+assert got == {letter for letter in works if works[letter]}, f"a trace disagrees with yours, {sorted(got)}."
+
+# %% [markdown]
+# The class below is way d, for any layer and device. The next steps use it.
+
+
+# %%
+def run_on(layer, x, device):
+    """layer(x), with its operations on `device`."""
+    tf, _, _ = tools()
+    with tf.device(device):
+        return layer(x)
+
+
+def placed(layer, device):
+    """A Keras layer that does what `layer` does, on `device`."""
     _, keras, _ = tools()
 
     class Placed(keras.layers.Layer):
@@ -289,68 +460,15 @@ def placed(layer, device, run_on):
     return Placed()
 
 
-def try_branches(run_on, x, left, right):
-    """Two products on the second and third device, concatenated on the host: what came out, and where it ran.
-
-    x: shape (rows, p). left, right: matrices, shape (p, units) each. Returns None where run_on returns nothing.
-    """
-    tf, keras, names = tools()
-    layers = [keras.layers.Dense(matrix.shape[1], use_bias=False) for matrix in (left, right)]
-    for layer, matrix in zip(layers, (left, right), strict=True):
-        layer.build(x.shape)
-        layer.set_weights([matrix])
-    if run_on(layers[0], tf.constant(x, tf.float32), names[1]) is None:
-        return None
-    inputs = keras.Input(x.shape[1:])
-    parts = [placed(layer, name, run_on)(inputs) for layer, name in zip(layers, names[1:3], strict=True)]
-    model = keras.Model(inputs, placed(keras.layers.Concatenate(), HOST, run_on)(parts))
-    graph, x = tf.function(model), tf.constant(x, tf.float32)
-    ran = [[each["kind"], each["device"]] for each in trace(graph, x)]
-    return {"outputs": graph(x).numpy(), "asked": list(names[1:3]), "ran": ran}
-
-
-# %% task run-on
-def run_on(layer, x, device):
-    """layer(x), with its operations on `device`."""
-    tf, _, _ = tools()
-    # about 2 lines
-    ### BEGIN SOLUTION
-    with tf.device(device):
-        return layer(x)
-    ### END SOLUTION
-
-
-# %% check run-on points=2
-import numpy as np
-
-x = np.arange(6.0).reshape(2, 3)
-left, right = np.array([[1.0], [0.0], [2.0]]), np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
-got = try_branches(run_on, x, left, right)
-assert got is not None, "run_on gave back nothing: return what layer(x) gives."
-outputs = np.asarray(got["outputs"], dtype=float)
-expected = np.concatenate([x @ left, x @ right], axis=1)
-assert outputs.shape == expected.shape and np.allclose(outputs, expected), (
-    f"x times the two matrices, side by side, is\n{expected}\nyours\n{outputs}\nCall the layer once, and change nothing."
-)
-asked, ran = list(got["asked"]), [tuple(each) for each in got["ran"]]
-products = sorted(device for kind, device in ran if kind == "MatMul")
-merged = [device for kind, device in ran if kind == "ConcatV2"]
-assert products != ["CPU:0"] * 2 and products != ["GPU:0"] * 2, (
-    f"both products ran on {products[0]}, where no scope is: call the layer inside `with tf.device(device):`, not before."
-)
-assert len(set(products)) == 2, f"both products ran on {products[0]}: the scope takes `device`, not a fixed name."
-assert products == sorted(asked), f"the products were to run on {asked}, and ran on {products}."
-assert merged == ["CPU:0"], f"the outputs were to be concatenated on CPU:0; yours on {merged}."
-
 # %% [markdown]
 # ## Step 5. Your own multi_gpu_model
 #
 # Now put steps 2 and 4 together. Each slice of the batch goes through the **same** model, and so through the same
-# weights, on a device of its own. The host concatenates. When Keras makes a graph, the number of rows is not known
-# yet, so it is a tensor: `tf.shape(x)[0]`. The function `slices` takes tensors as well.
+# weights, on a different device. The host concatenates the outputs. When Keras makes a graph, the number of rows is not
+# known yet, so it is a tensor: `tf.shape(x)[0]`. The function `slices` takes tensors as well.
 #
-# You need: `x[begin:end]`, `model(...)`, `with tf.device(...)`, and `tf.concat(parts, axis=0)`. Here an empty slice
-# is no special case: the model gives back no rows, and concatenating them adds nothing.
+# You need `x[begin:end]`, `model(...)`, `with tf.device(...)`, and `tf.concat(parts, axis=0)`. An empty slice is no
+# special case here: the model returns no rows for it, and concatenating them adds nothing.
 
 
 # %%
@@ -384,7 +502,8 @@ def network(weights):
 
 
 def try_replicas(replicate, xs, weights):
-    """Call replicate on each batch of xs, with three devices: the outputs, and where the first batch's operations ran."""
+    """Call replicate on each batch of xs, with three devices: the outputs, and where the first batch's operations "
+    "ran."""
     tf, _, names = tools()
     base = network(weights)
     if replicate(base, tf.constant(xs[0], tf.float32), names[1:]) is None:
@@ -418,19 +537,23 @@ draw = np.random.default_rng(5)
 weights = [draw.normal(size=shape) for shape in [(5, 4), (4,), (4, 3), (3,)]]
 xs = [draw.normal(size=(B_now, 5)) for B_now in (11, 12, 2, 1)]
 got = try_replicas(replicate, xs, weights)
-assert got is not None, "replicate gave back nothing: return the concatenated outputs."
+assert got is not None, "replicate returned None. Return the concatenated outputs."
 for x, outputs in zip(xs, got["outputs"], strict=True):
     outputs = np.asarray(outputs, dtype=float)
     expected = np.maximum(x @ weights[0] + weights[1], 0) @ weights[2] + weights[3]
     B_now = len(x)
     edges = [i * B_now // 3 for i in range(4)]
     turned = np.concatenate([expected[edges[i] : edges[i + 1]] for i in (2, 1, 0)])
-    assert outputs.shape != (3 * B_now, 3), "every device computed the whole batch: give each its slice, x[begin:end]."
-    assert outputs.shape == expected.shape, (
-        f"{B_now} rows over 3 devices: the outputs have the shape {expected.shape}; yours {outputs.shape}. Is every slice "
-        "there, and are they concatenated along the rows, axis=0?"
+    assert outputs.shape != (3 * B_now, 3), (
+        "every device computed the whole batch: give each device its slice, x[begin:end]."
     )
-    assert B_now < 3 or not np.allclose(outputs, turned, atol=1e-5), "the slices come out in reverse: keep their order."
+    assert outputs.shape == expected.shape, (
+        f"{B_now} rows over 3 devices: the outputs have the shape {expected.shape}; yours {outputs.shape}. Is every "
+        "slice there, and are they concatenated along the rows, axis=0?"
+    )
+    assert B_now < 3 or not np.allclose(outputs, turned, atol=1e-5), (
+        "the slices are concatenated in reverse: keep their order."
+    )
     assert np.allclose(outputs, expected, atol=1e-5), (
         f"{B_now} rows over 3 devices: the model itself gives\n{expected}\nyours\n{outputs}"
     )
@@ -440,16 +563,28 @@ import numpy as np
 
 weights = [np.ones(shape) for shape in [(5, 4), (4,), (4, 3), (3,)]]
 got = try_replicas(replicate, [np.ones((7, 5))], weights)
-assert got is not None, "replicate gave back nothing: return the concatenated outputs."
+assert got is not None, "replicate returned None. Return the concatenated outputs."
 devices, ran = list(got["devices"]), [tuple(each) for each in got["ran"]]
 products = {name: ran.count(("MatMul", name)) for name in ["CPU:0", "GPU:0", *devices] if ("MatMul", name) in ran}
 merged = [device for kind, device in ran if kind == "ConcatV2"]
 assert set(products) != {"CPU:0"} and set(products) != {"GPU:0"}, (
     f"all products ran on {next(iter(products), 'no device')}: call model(...) inside `with tf.device(device):`."
 )
-assert set(products) == set(devices), f"products were to run on {devices}, and ran on {sorted(products)}."
-assert set(products.values()) == {2}, f"the network has two layers, so two products a device; yours {products}."
-assert merged == ["CPU:0"], f"concatenate on HOST, CPU:0, inside its own `with tf.device(HOST):`; yours on {merged}."
+assert set(products) == set(devices), f"products should run on {devices}, but ran on {sorted(products)}."
+assert set(products.values()) == {2}, (
+    f"the network has two layers, so each device computes two products; yours {products}."
+)
+assert merged == ["CPU:0"], (
+    f"concatenate on HOST, CPU:0, inside a second scope, `with tf.device(HOST):`; yours ran on {merged}."
+)
+
+# %% [markdown]
+# Does a step of training run on three devices as well? `fit` calls your function for the forward pass, and then asks
+# TensorFlow for the gradient.
+
+# %% predict gradient-devices
+# Your function puts the products of the forward pass on three devices. On how many devices do the products of the
+# gradient run? Write a number.
 
 # %% measure
 # For show: a step of training with your function. Which device computes what, forward and for the gradient?
@@ -459,243 +594,63 @@ tf, keras, names = tools()
 
 
 def wide():
-    """A network for a picture: 784 inputs, 1024 hidden units."""
+    """A network with 784 inputs and 1024 hidden units."""
     rng = np.random.default_rng(1)
     return network([rng.normal(0, 0.03, shape) for shape in [(784, 1024), (1024,), (1024, 10), (10,)]])
 
 
+def is_gradient(operation):
+    """Whether an operation belongs to the gradient."""
+    return "gradient_tape" in operation["name"]
+
+
 def places(model):
-    """A trace of one step of training, and how many products each device computed in it, forward and backward."""
+    """A trace of one step of training. Prints how many products each device computed in it, forward and backward."""
     x, y = np.random.default_rng(2).random((300, 784), dtype=np.float32), np.arange(300) % 10
     model.compile("sgd", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
     model.train_on_batch(x, y)
     ran = trace(model.train_on_batch, x, y)
-    gradient = [each for each in ran if "gradient_tape" in each["name"]]
-    forward = [each for each in ran if "gradient_tape" not in each["name"]]
-    print("products forward:         ", count_by_device(forward, "MatMul"))
-    print("products for the gradient:", count_by_device(gradient, "MatMul"))
+    print("products forward:         ", count_by_device([each for each in ran if not is_gradient(each)], "MatMul"))
+    print("products for the gradient:", count_by_device([each for each in ran if is_gradient(each)], "MatMul"))
     return ran
 
 
-display(places(parallel(wide(), names[1:], replicate)).timeline("A step of training with your replicate"))
+ran = places(parallel(wide(), names[1:], replicate))
+outcome("gradient-devices", len(count_by_device([each for each in ran if is_gradient(each)], "MatMul")))
+display(ran.timeline("A step of training with your replicate"))
 
 # %% [markdown]
-# Forward, your three devices share the work. But the gradient, which is the larger part of the work, was computed on one
-# device alone. It is the trap of step 3 again: the operations of the gradient are made when `fit` asks for the gradient, and
-# then your scopes are closed. TensorFlow puts these operations where the weights are. Your model gives the right
-# numbers, and three devices idle while one works.
+# Look at the two lines of counts. The operations of the gradient are made when `fit` asks for the gradient, and then
+# your scopes are closed, as in step 3. TensorFlow puts these operations where the weights are. The model still gives
+# the right numbers. But the gradient is the larger part of the work, and while one device computes it, the others idle.
 #
 # The course's `multi_gpu_model` opens the scope a second time, for the gradient. Otherwise it is your function. It also
-# gives an empty slice a row to compute and throws the output away, since a layer that takes means would make nan of no
-# rows.
+# gives an empty slice one row to compute and discards the output, because a layer that computes means would return
+# `nan` for no rows.
 
 # %% measure
 # For show: the same step with the course's function.
 display(places(multi_gpu_model(wide(), gpus=4)).timeline("A step of training with multi_gpu_model"))
 
 # %% [markdown]
-# ## Step 6. A program of 2019, and its F1 score
+# ## Step 6. MirroredStrategy
 #
-# `keras.utils.multi_gpu_model` left TensorFlow with version 2.4. Programs that use it are still around. Dong's lecture
-# trains a convolutional network on MNIST with it. With the course's function these lines of it change, and no other:
+# `multi_gpu_model` left TensorFlow with version 2.4. It keeps one set of weights, and each step sends it to all
+# devices. Its successor is `tf.distribute.MirroredStrategy`: every device keeps a **copy** of the weights and computes
+# the loss and the gradient of its slice. An all-reduce adds the gradients, and then all devices make the same step. It
+# is data parallel training as you know it from ranks, in one process.
 #
-# | in the lecture | here | why |
-# |---|---|---|
-# | `import tensorflow as tf` | `tf, keras, names = tools()` | the devices must be made before the first tensor |
-# | `from keras.utils import multi_gpu_model` | `from course.keras import multi_gpu_model` | it is no longer in Keras |
-# | `(x_train, y_train), (x_test, y_test) = mnist.load_data()` | `... = digits(2000)` | no network is needed; the labels come as a column of floats, as Keras 2 gave them to a metric |
-#
-# The lecture's other program, with `cpu_relocation=True`, needs the same lines and nothing else. If there are too few
-# devices `multi_gpu_model` raises `ValueError`, so that the `except` of both programs works: they train on one device.
-# The next cell is a program of that shape.
-
-
-# %%
-def digits(rows):
-    """MNIST as `keras.datasets.mnist.load_data` gives it, from a package: so many rows to train on, 1,000 held out.
-
-    Returns (x, y), (x_held, y_held): x of shape (rows, 28, 28), 0 to 255; y of shape (rows, 1), floats.
-    """
-    mnist = data.load("mnist-5000")
-    shuffled = np.random.default_rng(6).permutation(5000)
-    x, y = mnist["pixels"][shuffled].reshape(-1, 28, 28), mnist["digit"][shuffled].astype(np.float32)[:, None]
-    return (x[:rows], y[:rows]), (x[4000:], y[4000:])
-
-
-# %% measure
-# For show: the lecture's network on two devices. Takes half a minute.
-tf, keras, names = tools()
-(x_train, y_train), (x_test, y_test) = digits(2000)
-x_train, x_test = np.float32(x_train[..., None] / 255), np.float32(x_test[..., None] / 255)
-
-image = keras.Input(shape=(28, 28, 1))
-h = keras.layers.MaxPooling2D(2)(keras.layers.Conv2D(32, 5)(image))
-h = keras.layers.MaxPooling2D(2)(keras.layers.Conv2D(64, 5)(h))
-h = keras.layers.Dense(1024, activation="relu")(keras.layers.Flatten()(h))
-with tf.device("/cpu:0"):
-    model = keras.Model(image, keras.layers.Dense(10, activation="softmax")(h))
-
-
-def lecture_f1(y_true, y_pred):
-    """The F1 score as the lecture has it: both sums over all that is there."""
-    both = tf.reduce_sum(y_true * y_pred)
-    precision, recall = both / tf.reduce_sum(y_true), both / tf.reduce_sum(y_pred)
-    return 2 * precision * recall / (precision + recall)
-
-
-try:
-    pmodel = multi_gpu_model(model, gpus=2)
-    print("on two devices")
-except ValueError as why:
-    pmodel = model
-    print("on one device:", why)
-pmodel.compile(optimizer="adam", loss="sparse_categorical_crossentropy", metrics=["accuracy", lecture_f1])
-pmodel.fit(x_train, y_train, epochs=3, batch_size=100, verbose=2)
-loss_value, accuracy, f1_value = pmodel.evaluate(x_test, y_test, verbose=0)
-print(f"held out: loss {loss_value:.3f}, accuracy {accuracy:.3f}, F1 score {f1_value:.3f}")
-step = trace(pmodel.train_on_batch, x_train[:100], y_train[:100])
-print("one step of training:")
-for kind in sorted({each["kind"] for each in step if each["kind"].startswith("Conv2D")}):
-    print(f"  {kind}:", count_by_device(step, kind))
-
-# %% [markdown]
-# An F1 score of 1.6? It cannot be above 1. Look at what is multiplied: `y_true` holds the digits themselves, 0 to 9, and
-# `y_pred` ten probabilities whose sum is 1. So the sum of the products is the sum of the digits, whatever the network
-# says: the "precision" is always 1, and the "recall" is the mean digit, 4.47. The score never changes while the network
-# learns. (It also has the two names the wrong way round.)
-#
-# The F1 score belongs to **one class** $k$. Compare the digits $y$ with those that were read:
-#
-# $$ \mathrm{TP}_k: \text{ is } k \text{ and was read as } k, \quad \mathrm{FP}_k: \text{ is not, but was read as } k,
-# \quad \mathrm{FN}_k: \text{ is } k \text{, but was not read as } k $$
-#
-# $$ F_{1,k} = \frac{2 \, \mathrm{TP}_k}{2 \, \mathrm{TP}_k + \mathrm{FP}_k + \mathrm{FN}_k}, \qquad
-# F_1 = \frac{1}{K} \sum_{k=0}^{K-1} F_{1,k} $$
-#
-# The average over all $K$ classes is called macro-F1. A class that neither is there nor was read counts 0. By hand, with
-# $K = 3$, $y$ = 0 0 1 1 2, read as 0 1 1 1 0: class 0 has TP = 1, FP = 1, FN = 1, so ½. Class 1 has 2, 1, 0, so 4/5.
-# Class 2 has 0, 0, 1, so 0. The average is 13/30.
-
-
-# %% task f1
-def f1(y, read, K):
-    """The macro-F1 of digits y that were read as `read`, both of shape (rows,), with the classes 0 to K - 1."""
-    # about 7 lines
-    ### BEGIN SOLUTION
-    scores = []
-    for k in range(K):
-        tp = np.sum((y == k) & (read == k))
-        missed = np.sum((y == k) != (read == k))
-        scores.append(2 * tp / (2 * tp + missed) if tp else 0.0)
-    return np.mean(scores)
-    ### END SOLUTION
-
-
-# %% check f1 points=2
-import numpy as np
-
-y, read = np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1, 1, 0])
-got = f1(y, read, 3)
-assert got is not None, "f1 gave back nothing: its last line must begin with `return`."
-assert np.shape(got) != (3,), "one score for each class came back: take their average."
-assert np.shape(got) == (), f"one number; yours has the shape {np.shape(got)}."
-got = float(got)
-assert abs(got - 3 / 5) > 1e-9, "3/5 is the share that was read rightly. F1 is computed class by class, then averaged."
-assert abs(got - 13 / 20) > 1e-9, "class 2 was never read: it counts 0, and the average is over all K = 3 classes."
-assert abs(got - (1 / 2 + 2 / 3) / 3) > 1e-9, "this is the average precision, TP / (TP + FP): FN is missing."
-assert abs(got - (1 / 2 + 1) / 3) > 1e-9, "this is the average recall, TP / (TP + FN): FP is missing."
-assert abs(got - (1 / 3 + 2 / 3) / 3) > 1e-9, "the factor 2 is missing: 2 TP above, and 2 TP + FP + FN below."
-assert abs(got - (2 * 1 / 2 + 2 * 4 / 5) / 5) > 1e-9, "here every class counts the same, however many rows it has."
-assert abs(got - 13 / 30) <= 1e-9, f"by hand (1/2 + 4/5 + 0) / 3 = 13/30 = 0.4333; yours {got:.4f}."
-got = float(f1(np.array([0, 0, 2]), np.array([0, 0, 2]), 4))
-assert not np.isnan(got), "a class that neither is there nor was read gave 0 / 0: it counts 0."
-assert abs(got - 0.5) <= 1e-9, f"two of four classes read rightly, the others not there: 1/2; yours {got:.4f}."
-### BEGIN HIDDEN TESTS
-from course.checks import call
-
-draw = np.random.default_rng(3)
-y, read = draw.choice([0, 1, 2, 3, 4, 6, 7], size=(2, 80))
-table = np.zeros((8, 8))
-np.add.at(table, (y, read), 1)
-right = np.mean([2 * table[k, k] / max(table[k].sum() + table[:, k].sum(), 1) for k in range(8)])
-got = float(call(f1, y, read, 8))
-assert abs(got - right) <= 1e-9, f"80 rows, 8 classes of which one never occurs: {right:.4f}; yours {got:.4f}."
-### END HIDDEN TESTS
-
-# %% measure
-# For show: your F1 score of the network above, and of somebody who guesses.
-read = np.argmax(pmodel.predict(x_test, verbose=0), axis=1)
-guess = np.random.default_rng(0).integers(0, 10, len(read))
-print(f"macro-F1 of the network: {f1(y_test[:, 0], read, 10):.3f}; of guessing: {f1(y_test[:, 0], guess, 10):.3f}")
-
-# %% [markdown]
-# ## Step 7. MirroredStrategy
-#
-# With `multi_gpu_model` there is one set of weights, and each step sends it to all devices. Its successor in TensorFlow
-# is `tf.distribute.MirroredStrategy`: every device keeps a **copy** of the weights, computes the loss and the gradient
-# of its slice, and the gradients are added up by an all-reduce. Then all make the same step. It is what you did with
-# ranks, in one process.
-#
-# One thing is easy to get wrong. The outputs are never put together, so each device has a loss of its own, and these
-# are **added**. For the sum to be the mean over the whole batch, each device divides by the number of rows of the whole
-# batch, and not by that of its own rows:
-#
-# $$ R_i = \frac{1}{B} \sum_{j = b_i}^{b_{i+1} - 1} \ell_j, \qquad \sum_i R_i = \frac{1}{B} \sum_{j} \ell_j $$
-#
-# `fit` does so by itself; in a training loop of your own it is up to you.
-
-
-# %% task replica-loss
-def replica_loss(losses, B):
-    """One device's part of the loss: losses of its rows, shape (rows,), of a batch of B rows; a number."""
-    # about 1 line
-    ### BEGIN SOLUTION
-    return np.sum(losses) / B
-    ### END SOLUTION
-
-
-# %% check replica-loss points=2
-import numpy as np
-
-# By hand: the losses of a batch of 3 rows, 3 on the first device, 6 and 9 on the second. The mean is 6.
-parts = [replica_loss(np.array([3.0]), 3), replica_loss(np.array([6.0, 9.0]), 3)]
-assert parts[0] is not None, "replica_loss gave back nothing: its last line must begin with `return`."
-assert np.shape(parts[1]) == (), (
-    f"one number for a device; yours has the shape {np.shape(parts[1])}: add up its losses."
-)
-parts = [float(each) for each in parts]
-assert parts != [3.0, 7.5], (
-    "you divided by the device's own rows: the parts are 3 and 7.5, and their sum 10.5 is no mean. Divide by B."
-)
-assert parts != [3.0, 15.0], "these are sums, 3 and 15: divide by B = 3."
-assert parts != [1.0, 2.5], "each part was divided twice: by the device's rows, and by B. Divide the sum by B alone."
-assert np.allclose(parts, [1, 5]), f"the parts are 1 and 5, together 6, the mean of 3, 6, 9; yours {parts}."
-assert float(replica_loss(np.zeros(0), 3)) == 0, (
-    f"a device without rows adds 0; yours gives {replica_loss(np.zeros(0), 3)}."
-)
-### BEGIN HIDDEN TESTS
-from course.checks import call, is_close
-
-every = np.random.default_rng(8).random(13)
-parts = [call(replica_loss, every[i * 13 // 4 : (i + 1) * 13 // 4], 13) for i in range(4)]
-assert is_close(parts[0], (every[0] + every[1] + every[2]) / 13), (
-    f"three of 13 rows: {every[:3].sum() / 13}; yours {parts[0]}. Compute in float64."
-)
-total = sum(map(float, parts))
-assert abs(total - every.mean()) <= 1e-9, f"13 rows over 4 devices: the mean is {every.mean():.4f}; yours {total:.4f}."
-### END HIDDEN TESTS
-
-# %% [markdown]
-# In Keras it takes three steps. Make the strategy; **build and compile the model inside its scope**, for there its
-# variables are made, one copy a device; then `fit` as ever. `batch_size` is that of the whole batch.
+# In Keras it takes three steps. Make the strategy. **Build and compile the model inside its scope**, because its
+# variables are made there, one copy per device. Then call `fit` as usual; `batch_size` is the size $B$ of the whole
+# batch.
 #
 #     strategy = tf.distribute.MirroredStrategy(names, cross_device_ops=tf.distribute.ReductionToOneDevice())
 #     with strategy.scope():
 #         ...
 #
-# `ReductionToOneDevice` adds up on one device, which works everywhere. With a real GPU for each device leave it out:
-# then NCCL does a ring all-reduce. To compare with one device, the batches must be the same: give `fit` `shuffle=False`.
-# `fit(...).history["loss"]` is the list of the epochs' losses.
+# `ReductionToOneDevice` adds the gradients on one device, which works everywhere. If each device is a real GPU, leave
+# it out; then the library NCCL does a ring all-reduce. To compare with one device, the batches must be the same: call
+# `fit` with `shuffle=False`. `fit(...).history["loss"]` is the list of the losses of the epochs.
 
 
 # %%
@@ -726,7 +681,7 @@ def try_mirrored(mirrored):
 
     try:
         losses = mirrored(noting_build, x, y, names[:2], B=30, epochs=2)
-    except AssertionError:  # how Keras says, without a word, that a model was built outside the scope
+    except AssertionError:  # raised by Keras, without a message, if a model was built outside the scope
         losses = []
     return {"losses": losses, "copies": copies, "x": x, "y": y, "weights": weights}
 
@@ -776,22 +731,26 @@ def one_device(x, y, weights, B_now, epochs):
 
 
 got = try_mirrored(mirrored)
-assert got["losses"] is not None, "mirrored gave back nothing: return the list of losses."
+assert got["losses"] is not None, "mirrored returned None. Return the list of losses."
 copies = list(got["copies"])
-assert copies, "build was never called: the model comes from build()."
+assert copies, "build was never called: the model is made by build()."
 assert copies[0] == 2, (
-    f"the model was built with {copies[0]} copy of its weights, not 2: call build() inside `with strategy.scope():`, and "
-    "give the strategy all the devices."
+    f"the model was built with {copies[0]} copy of its weights, not 2: call build() inside `with strategy.scope():`, "
+    "and give the strategy all the devices."
 )
 losses = np.asarray(got["losses"], dtype=float)
-assert losses.shape == (2,), f"2 epochs, 2 losses; yours has the shape {losses.shape}: fit(...).history['loss']."
+assert losses.shape == (2,), (
+    f"2 epochs have 2 losses; yours has the shape {losses.shape}. Return fit(...).history['loss']."
+)
 x, y, weights = np.asarray(got["x"]), np.asarray(got["y"]), [np.asarray(w) for w in got["weights"]]
 right = one_device(x, y, weights, 30, 2)
 assert not np.allclose(losses, one_device(x, y, weights, 60, 2), atol=1e-5), (
-    "yours trained with batches of 60: B is the whole batch already, and the strategy cuts it. batch_size=B."
+    "yours trained with batches of 60: B is the size of the whole batch already, and the strategy cuts the batch: "
+    "batch_size=B."
 )
 assert not np.allclose(losses, one_device(x, y, weights, 15, 2), atol=1e-5), (
-    "yours trained with batches of 15: B is the whole batch, and the strategy cuts it itself. batch_size=B."
+    "yours trained with batches of 15: B is the size of the whole batch, and the strategy cuts the batch itself: "
+    "batch_size=B."
 )
 assert np.allclose(losses, right, atol=1e-5), (
     f"one device has the losses {np.round(right, 5)}; yours {np.round(losses, 5)}. Are the batches the same: "
@@ -807,18 +766,443 @@ with strategy.scope():
 display(places(copied).timeline("A step of training with MirroredStrategy"))
 
 # %% [markdown]
-# ## Step 8. Two branches and a shared LSTM
+# ## Step 7. The ratio of transfers to computation
+#
+# Several devices pay off if they compute for long and transfer little. The lecture says that networks which share their
+# weights, such as convolutional and recurrent networks, are good candidates. Make that a number.
+#
+# In each step every device transfers its gradient, one number of 4 bytes per weight. How much does it compute? A weight
+# that is used once per example costs one multiplication and one addition forward, and about twice as much for the
+# gradient: 6 operations. If layer $l$ has $W_l$ weights, and each of them is used $u_l$ times per example, then for $n$
+# examples per device
+#
+# $$ \rho = \frac{\text{bytes transferred}}{\text{operations}} = \frac{4 \sum_l W_l}{6 \, n \sum_l W_l \, u_l} $$
+#
+# The layers differ in how often they use a weight:
+#
+# - A **dense** layer from $p$ inputs to $M$ units has $M(p + 1)$ weights, with the biases. It uses each once per
+#   example.
+# - A **convolutional** layer slides filters of $s \times s$ pixels over an image with $c$ channels. Each of its $M$
+#   filters has $s^2 c$ weights and one bias. It uses every weight at each of the $h \times w$ places of its output.
+# - An **LSTM** layer is four dense layers from $p + M$ inputs (the numbers of this time step, and its own $M$ outputs
+#   of the step before) to $M$ units. It uses every weight in each of the $t$ time steps.
+#
+# Write each layer as a pair ($W$, $u$), and then the ratio. The dense layer is given. (For simplicity a bias counts
+# like any other weight.)
+
+
+# %%
+def dense(p, M):
+    """(number of weights, uses of each weight per example) of a dense layer from p inputs to M units."""
+    return M * (p + 1), 1
+
+
+# %% task transfer-ratio
+def convolution(s, c, M, h, w):
+    """(weights, uses) of M filters of s by s pixels and c channels, with an output of h by w places."""
+    # about 1 line
+    ### BEGIN SOLUTION
+    return M * (s * s * c + 1), h * w
+    ### END SOLUTION
+
+
+def lstm(p, M, t):
+    """(weights, uses) of an LSTM layer with M units, for t time steps of p numbers."""
+    # about 1 line
+    ### BEGIN SOLUTION
+    return 4 * M * (p + M + 1), t
+    ### END SOLUTION
+
+
+def transfer_ratio(layers, n):
+    """Bytes transferred per operation computed, by one device in one step with n examples.
+
+    layers: a list of pairs (weights, uses).
+    """
+    # about 3 lines
+    ### BEGIN SOLUTION
+    transferred = 4 * sum(weights for weights, _ in layers)
+    computed = 6 * n * sum(weights * uses for weights, uses in layers)
+    return transferred / computed
+    ### END SOLUTION
+
+
+# %% check transfer-ratio points=3
+from course.checks import call
+
+# By hand: 2 filters of 3 x 3 pixels and 4 channels have 2 · 37 weights; an LSTM of 3 units for 2 inputs has
+# 4 · 3 · 6 weights.
+got = call(convolution, 3, 4, 2, 5, 6)
+assert got is not None, "convolution returned None. End it with a `return` statement."
+assert isinstance(got, (tuple, list)) and len(got) == 2, "convolution returns a pair (weights, uses)."
+got = tuple(got)
+assert got != (72, 30), "72 weights: the biases of the filters are missing. Each of the 2 filters has one."
+assert got != (26, 30) and got != (20, 30), "each filter has 3 · 3 weights for each of the 4 channels."
+assert got != (37, 30), "37 weights are those of one filter; the layer has 2 filters."
+assert got[1] != 60, "60 uses: one weight belongs to one filter, so it is used once per place, 5 · 6 times."
+assert got[1] != 1, "each weight of a filter is used at every place of the output, not once."
+assert got == (74, 30), f"2 filters of 3 · 3 · 4 + 1 weights, used at 5 · 6 places: (74, 30); yours {got}."
+got = call(lstm, 2, 3, 7)
+assert got is not None, "lstm returned None. End it with a `return` statement."
+got = tuple(got)
+assert got != (18, 7), "18 weights are those of one dense layer; an LSTM is four of them."
+assert got != (60, 7), "60 weights: the biases of the LSTM are missing. Each of the four dense layers has 3."
+assert got != (36, 7), "the LSTM's own outputs are missing: each dense layer has p + M inputs."
+assert got[1] != 1, "an LSTM uses each weight in every time step, not once."
+assert got == (72, 7), f"four dense layers with 3 · (2 + 3 + 1) weights, used 7 times: (72, 7); yours {got}."
+got = call(transfer_ratio, [(100, 1), (10, 30)], 5)
+assert got is not None, "transfer_ratio returned None. End it with a `return` statement."
+got = float(got)
+right = 440 / (6 * 5 * 400)
+assert abs(got - 1 / right) > 1e-6, "yours is computation divided by transfers: divide the bytes by the operations."
+assert abs(got - right * 5) > 1e-9, (
+    "the number of examples n is missing: every example is computed, and only the sum sent."
+)
+assert abs(got - right * 25) > 1e-9, "yours multiplies by n: more examples are more computation, for the same transfer."
+assert abs(got - right / 4) > 1e-9, "a number has 4 bytes: the factor 4 is missing."
+assert abs(got - right * 6) > 1e-9 and abs(got - right * 3) > 1e-9, "each use of a weight costs 6 operations."
+assert abs(got - 4 / (6 * 5 * 31)) > 1e-9, (
+    "yours adds up the uses alone: a layer computes its weights times their uses."
+)
+average = (4 / 30 + 4 / 900) / 2
+assert abs(got - average) > 1e-9 and abs(got - 2 * average) > 1e-9, (
+    "yours combines the ratios of the layers. Add the bytes of all layers and the operations of all layers, then "
+    "divide."
+)
+assert abs(got - right) <= 1e-12, f"110 weights and 400 uses, n = 5: 440 / 12000 = {right:.5f}; yours {got:.5f}."
+### BEGIN HIDDEN TESTS
+assert tuple(convolution(5, 1, 32, 24, 24)) == (832, 576), "32 filters of 5 x 5 on one channel, 24 x 24: (832, 576)."
+assert tuple(lstm(256, 64, 140)) == (82176, 140), "64 units, 256 inputs, 140 steps: (82176, 140)."
+got, right = float(transfer_ratio([(7, 2), (5, 3), (1, 1)], 11)), 52 / (6 * 11 * 30)
+assert abs(got - right) <= 1e-12, f"three other layers: {right:.6f}; yours {got:.6f}."
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Compute it for three networks: the dense network of step 5; the lecture's convolutional network for MNIST; and the
+# lecture's LSTM, which encodes two sequences of 140 time steps with the same weights.
+
+# %% predict least-transfers
+# Which network transfers fewest bytes per operation?
+# a) the dense network, 784 - 1024 - 10
+# b) the convolutional network
+# c) the LSTM
+# d) all three the same
+
+# %% measure
+# For show: the ratio for three networks, with one example per device. Change the speeds to those of your machine.
+operations_per_second, bytes_per_second = 1e13, 1e10  # of one device, and of its connection
+networks = {
+    "dense": [dense(784, 1024), dense(1024, 10)],
+    "convolutional": [convolution(5, 1, 32, 24, 24), convolution(5, 32, 64, 8, 8), dense(1024, 1024), dense(1024, 10)],
+    "LSTM": [lstm(256, 64, 2 * 140)],  # two sequences
+}
+ratios = {name: transfer_ratio(layers, n=1) for name, layers in networks.items()}
+for name, layers in networks.items():
+    total, enough = sum(weights for weights, _ in layers), ratios[name] * operations_per_second / bytes_per_second
+    print(
+        f"{name:14} {total:9,} weights; {ratios[name]:.4f} / n bytes per operation; transfers take as long as "
+        f"computing at n = {enough:,.0f}"
+    )
+outcome("least-transfers", "abc"[list(ratios.values()).index(min(ratios.values()))])
+
+# %% [markdown]
+# At the $n$ in the last column a device spends as much time on transfers as on computing. With more examples per device
+# it computes for longer than it transfers. In a dense network each weight is used once, so the ratio does not depend on
+# its size. This is the lecture's statement as a number: what counts is how often a weight is used.
+#
+# ## Step 8. A measurement of your own, and two questions
+#
+# **From how many rows on do three devices pay off?** Write down a guess first. The next cell times a step of training
+# of the network `wide`, on one device and under MirroredStrategy on three. Add other numbers of rows, or another
+# network. Without GPUs the three logical devices share the cores of one processor, so do not expect a factor of three.
+# Each number is the best of five steps.
+
+# %% measure
+# A measurement of your own: change the numbers of rows.
+import time
+
+tf, keras, names = tools()
+
+
+def time_step(model, rows):
+    """Seconds of one step of training on a batch of `rows` rows: the best of five."""
+    x, y = np.random.default_rng(2).random((rows, 784), dtype=np.float32), np.arange(rows) % 10
+    model.train_on_batch(x, y)
+    seconds = []
+    for _ in range(5):
+        begin = time.perf_counter()
+        model.train_on_batch(x, y)
+        seconds.append(time.perf_counter() - begin)
+    return min(seconds)
+
+
+def make_model():
+    model = wide()
+    model.compile("sgd", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    return model
+
+
+alone = make_model()
+strategy = tf.distribute.MirroredStrategy(names[1:], cross_device_ops=tf.distribute.ReductionToOneDevice())
+with strategy.scope():
+    shared = make_model()
+for rows in (30, 300, 3000):
+    one, three = time_step(alone, rows), time_step(shared, rows)
+    print(
+        f"{rows:5} rows: {1e3 * one:6.1f} ms on one device, {1e3 * three:6.1f} ms on three: {one / three:.2f} times "
+        "as fast"
+    )
+
+# %% [markdown]
+# **Question 1.** Compare the three traces of a training step: your `replicate`, `multi_gpu_model` and MirroredStrategy.
+# For each, say where the forward pass ran, where the gradient, and where the weights are. Which of your models would
+# have looked right without a trace, and what would it have cost on four real GPUs? (4 to 6 sentences, with your
+# numbers.)
+
+# %% [markdown] answer three-traces points=2
+# ### BEGIN SOLUTION
+# With replicate the forward pass ran on the three devices that I asked for, two products each, and all 9 products of
+# the gradient on CPU:0. multi_gpu_model had both on each of its four devices, 2 and 3 products, and MirroredStrategy on
+# each of its three. The first two have one set of weights, on CPU:0: in each step it is sent to all devices, and
+# the gradients come back and are added there. MirroredStrategy has a copy of the weights on each device and transfers
+# gradients only. replicate would have looked right: its outputs and losses are those of one device. On four real GPUs
+# the gradient, 3 products of 5, would have run on one of them. If all products take the same time, a step becomes
+# 1 / (3/5 + 2/5 / 4) = 1.4 times as fast, and not 4 times, and that one GPU must also hold the intermediate results of
+# all slices.
+# ### END SOLUTION
+
+# %% [markdown]
+# **Question 2.** From how many rows on did three devices pay off in your measurement, and what does the ratio of step 7
+# leave out on your machine? Take the speeds in step 7. Which of the three networks would you train data parallel with
+# 16 examples per device? And what would you do with a network whose weights do not fit on one GPU? (4 to 6 sentences.)
+
+# %% [markdown] answer ratio points=2
+# ### BEGIN SOLUTION
+# With 30 rows three devices were slower than one, and with 3,000 rows they were about as fast, because my three logical
+# devices share two cores that one matrix product already uses. The ratio leaves out this sharing, and the fixed time of
+# starting operations on each device, which dominates small batches. With 16 examples per device, transfers take as long
+# as computing at n = 667 for the dense network and at n = 154 for the convolutional one, so both would mostly wait. The
+# LSTM needs n = 2 or 3, so I would train only it data parallel at this size. If the weights do not fit on one GPU,
+# slices of the batch do not help, because every device needs all weights: then the layers must lie on different
+# devices.
+# ### END SOLUTION
+
+# %% [markdown]
+# ## What you have now
+#
+# - `multi_gpu_model` is cut, run, concatenate, with shared weights. It works for a batch of any size.
+# - A scope counts for operations that are **made** while it is open. Around the lines that build a Keras 3 model it has
+#   no effect; in `call` it has; and the gradient needs a scope as well.
+# - A trace shows where an operation ran.
+# - MirroredStrategy copies the weights to each device and adds the gradients.
+# - Data parallel training pays off where each weight is used often: many examples per device, convolutions, time steps.
+#
+# The core of this lab ends here. What follows is extra credit, in any order. The cell that hands in the lab is the last
+# one. The next lab, Large mini-batches, asks what happens to the learning when $kn$ grows.
+#
+# ## Further: A. A program of 2019, and its F1 score (extra credit)
+#
+# Programs that use `keras.utils.multi_gpu_model` are still around. The lecture trains a convolutional network on MNIST
+# with it. With the course's function only these lines of the program change:
+#
+# | in the lecture | here | why |
+# |---|---|---|
+# | `import tensorflow as tf` | `tf, keras, names = tools()` | the devices must be made before the first tensor |
+# | `from keras.utils import multi_gpu_model` | `from course.keras import multi_gpu_model` | it is no longer in Keras |
+# | `(x_train, y_train), (x_test, y_test) = mnist.load_data()` | `... = digits(2000)` | no network connection is needed; the labels are a column of floats, as Keras 2 passed them to a metric |
+#
+# The lecture's other program, with `cpu_relocation=True`, needs the same changes. If there are too few devices,
+# `multi_gpu_model` raises `ValueError`, so the `except` of both programs works, and they train on one device. The next
+# cell is a program of that shape.
+
+
+# %%
+def digits(rows):
+    """MNIST as `keras.datasets.mnist.load_data` returns it, from a package: `rows` rows to train on, 1,000 held out.
+
+    Returns (x, y), (x_held, y_held): x of shape (rows, 28, 28), 0 to 255; y of shape (rows, 1), floats.
+    """
+    mnist = data.load("mnist-5000")
+    shuffled = np.random.default_rng(6).permutation(5000)
+    x, y = mnist["pixels"][shuffled].reshape(-1, 28, 28), mnist["digit"][shuffled].astype(np.float32)[:, None]
+    return (x[:rows], y[:rows]), (x[4000:], y[4000:])
+
+
+# %% measure
+# For show: the lecture's network on two devices. Takes half a minute.
+tf, keras, names = tools()
+(x_train, y_train), (x_test, y_test) = digits(2000)
+x_train, x_test = np.float32(x_train[..., None] / 255), np.float32(x_test[..., None] / 255)
+
+image = keras.Input(shape=(28, 28, 1))
+h = keras.layers.MaxPooling2D(2)(keras.layers.Conv2D(32, 5)(image))
+h = keras.layers.MaxPooling2D(2)(keras.layers.Conv2D(64, 5)(h))
+h = keras.layers.Dense(1024, activation="relu")(keras.layers.Flatten()(h))
+with tf.device("/cpu:0"):
+    model = keras.Model(image, keras.layers.Dense(10, activation="softmax")(h))
+
+
+def lecture_f1(y_true, y_pred):
+    """The F1 score as the lecture has it."""
+    both = tf.reduce_sum(y_true * y_pred)
+    precision, recall = both / tf.reduce_sum(y_true), both / tf.reduce_sum(y_pred)
+    return 2 * precision * recall / (precision + recall)
+
+
+try:
+    pmodel = multi_gpu_model(model, gpus=2)
+    print("on two devices")
+except ValueError as why:
+    pmodel = model
+    print("on one device:", why)
+pmodel.compile(optimizer="adam", loss="sparse_categorical_crossentropy", metrics=["accuracy", lecture_f1])
+pmodel.fit(x_train, y_train, epochs=3, batch_size=100, verbose=2)
+loss_value, accuracy, f1_value = pmodel.evaluate(x_test, y_test, verbose=0)
+print(f"held out: loss {loss_value:.3f}, accuracy {accuracy:.3f}, F1 score {f1_value:.3f}")
+mean = y_test.mean()
+print(f"The mean held-out digit m is {mean:.2f}, and 2 m / (1 + m) is {2 * mean / (1 + mean):.3f}.")
+step = trace(pmodel.train_on_batch, x_train[:100], y_train[:100])
+print("one step of training:")
+for kind in sorted({each["kind"] for each in step if each["kind"].startswith("Conv2D")}):
+    print(f"  {kind}:", count_by_device(step, kind))
+
+# %% [markdown]
+# An F1 score cannot be above 1. Look at what `lecture_f1` multiplies. `y_true` holds the digits themselves, 0 to 9, and
+# `y_pred` holds ten probabilities whose sum is 1. So the sum of the products is the sum of the digits, whatever the
+# network predicts. The "precision" is always 1, the "recall" is the mean digit $m$, and the score is about $2m/(1+m)$.
+# It does not change while the network learns. (The two names are also the wrong way round.)
+#
+# The F1 score belongs to **one class** $k$. Compare the right digits $y$ with those that the network read:
+#
+# - $\mathrm{TP}_k$, true positives: rows of class $k$ that were read as $k$;
+# - $\mathrm{FP}_k$, false positives: rows of another class that were read as $k$;
+# - $\mathrm{FN}_k$, false negatives: rows of class $k$ that were read as another class.
+#
+# $$ F_{1,k} = \frac{2 \, \mathrm{TP}_k}{2 \, \mathrm{TP}_k + \mathrm{FP}_k + \mathrm{FN}_k}, \qquad
+# F_1 = \frac{1}{K} \sum_{k=0}^{K-1} F_{1,k} $$
+#
+# The average over all $K$ classes is called macro-F1. A class that does not occur and was never read counts 0. By hand,
+# with $K = 3$, $y$ = 0 0 1 1 2, read as 0 1 1 1 0: class 0 has TP = 1, FP = 1, FN = 1, so ½. Class 1 has 2, 1, 0, so
+# 4/5. Class 2 has 0, 0, 1, so 0. The average is 13/30.
+
+
+# %% task f1
+def f1(y, read, K):
+    """The macro-F1 of digits y that were read as `read`, both of shape (rows,), with the classes 0 to K - 1."""
+    # about 7 lines
+    ### BEGIN SOLUTION
+    scores = []
+    for k in range(K):
+        tp = np.sum((y == k) & (read == k))
+        missed = np.sum((y == k) != (read == k))
+        scores.append(2 * tp / (2 * tp + missed) if tp else 0.0)
+    return np.mean(scores)
+    ### END SOLUTION
+
+
+# %% check f1 extra=2
+import numpy as np
+
+# Class 0: TP = 2, FP = 1, FN = 1. Class 1: TP = 1, FP = 2, FN = 1. Class 2 was never read.
+y, read = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 0, 1, 1, 0, 1])
+got = f1(y, read, 3)
+assert got is not None, "f1 returned None. End it with a `return` statement."
+assert np.shape(got) != (3,), "f1 returned one score per class: take their average."
+assert np.shape(got) == (), f"f1 returns one number; yours has the shape {np.shape(got)}."
+got = float(got)
+assert abs(got - 1 / 2) > 1e-9, "1/2 is the share of rows read rightly. F1 is computed per class, and then averaged."
+assert abs(got - 8 / 15) > 1e-9, "class 2 was never read. It counts 0, and the average is over all K = 3 classes."
+assert abs(got - 1 / 3) > 1e-9, "yours is the average precision, TP / (TP + FP): FN is missing."
+assert abs(got - 7 / 18) > 1e-9, "yours is the average recall, TP / (TP + FN): FP is missing."
+assert abs(got - 1 / 4) > 1e-9, "the factor 2 is missing: 2 TP in the numerator, and 2 TP + FP + FN in the denominator."
+assert abs(got - 7 / 15) > 1e-9, "yours weights each class by its rows. In macro-F1 every class counts the same."
+assert abs(got - 16 / 45) <= 1e-9, f"(2/3 + 2/5 + 0) / 3 is 16/45 = 0.3556; yours {got:.4f}."
+got = float(f1(np.array([0, 0, 2]), np.array([0, 0, 2]), 4))
+assert not np.isnan(got), "a class that does not occur and was never read gave 0 / 0: such a class counts 0."
+assert abs(got - 0.5) <= 1e-9, f"two of four classes read rightly, the others do not occur: 1/2; yours {got:.4f}."
+### BEGIN HIDDEN TESTS
+from course.checks import call
+
+draw = np.random.default_rng(3)
+y, read = draw.choice([0, 1, 2, 3, 4, 6, 7], size=(2, 80))
+table = np.zeros((8, 8))
+np.add.at(table, (y, read), 1)
+right = np.mean([2 * table[k, k] / max(table[k].sum() + table[:, k].sum(), 1) for k in range(8)])
+got = float(call(f1, y, read, 8))
+assert abs(got - right) <= 1e-9, f"80 rows, 8 classes of which one never occurs: {right:.4f}; yours {got:.4f}."
+### END HIDDEN TESTS
+
+# %% measure
+# For show: your F1 score of the network above, and of random guesses.
+read = np.argmax(pmodel.predict(x_test, verbose=0), axis=1)
+guess = np.random.default_rng(0).integers(0, 10, len(read))
+print(f"macro-F1 of the network: {f1(y_test[:, 0], read, 10):.3f}; of guessing: {f1(y_test[:, 0], guess, 10):.3f}")
+
+# %% [markdown]
+# ## Further: B. A training loop of your own: the loss of one device (extra credit)
+#
+# Under MirroredStrategy the outputs are never put together, so each device has a loss $R_i$ of its slice, and
+# TensorFlow **adds** these losses and their gradients. `fit` takes care that the sum is the mean loss of the whole
+# batch. In a training loop of your own you must take care of it. The mean over all $B$ rows of the losses $\ell_j$ is a
+# sum over the slices:
+#
+# $$ \frac{1}{B} \sum_{j} \ell_j = \sum_i R_i $$
+#
+# What must device $i$ compute from the losses of its own rows? `keras` losses give their mean by default, which is
+# wrong here.
+
+
+# %% task replica-loss
+def replica_loss(losses, B):
+    """One device's part R_i of the loss, a number: losses of its rows, shape (rows,), of a batch of B rows."""
+    # about 1 line
+    ### BEGIN SOLUTION
+    return np.sum(losses) / B
+    ### END SOLUTION
+
+
+# %% check replica-loss extra=1
+import numpy as np
+
+# By hand: the losses of a batch of 3 rows, 3 on the first device, 6 and 9 on the second. The mean is 6.
+parts = [replica_loss(np.array([3.0]), 3), replica_loss(np.array([6.0, 9.0]), 3)]
+assert parts[0] is not None, "replica_loss returned None. End it with a `return` statement."
+assert np.shape(parts[1]) == (), f"one device has one number; yours has the shape {np.shape(parts[1])}: add its losses."
+parts = [float(each) for each in parts]
+assert parts != [3.0, 7.5], (
+    "yours divides by the rows of the device: the parts are 3 and 7.5, and their sum 10.5 is not the mean, 6."
+)
+assert parts != [3.0, 15.0], "yours are the sums 3 and 15: divide by the number of all rows, 3."
+assert parts != [1.0, 2.5], "yours divides twice, by the rows of the device and by B. Divide the sum by B only."
+assert np.allclose(parts, [1, 5]), f"the parts are 1 and 5; their sum is 6, the mean of 3, 6, 9; yours {parts}."
+assert float(replica_loss(np.zeros(0), 3)) == 0, (
+    f"a device without rows adds 0; yours adds {replica_loss(np.zeros(0), 3)}."
+)
+### BEGIN HIDDEN TESTS
+from course.checks import call, is_close
+
+every = np.random.default_rng(8).random(13)
+parts = [call(replica_loss, every[i * 13 // 4 : (i + 1) * 13 // 4], 13) for i in range(4)]
+assert is_close(parts[0], (every[0] + every[1] + every[2]) / 13), (
+    f"three of 13 rows: {every[:3].sum() / 13}; yours {parts[0]}. Compute in float64."
+)
+total = sum(map(float, parts))
+assert abs(total - every.mean()) <= 1e-9, f"13 rows over 4 devices: the mean is {every.mean():.4f}; yours {total:.4f}."
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## Further: C. Two branches on two devices (extra credit)
 #
 # Slices of a batch are one way to use several devices. The other is to put **parts of the network** on different ones.
-# The lecture's example has two sequences, of 140 steps with 256 numbers each. The same LSTM, with 64 units, encodes
-# both, the first on one device and the second on another. The processor concatenates the two encodings. As printed it
-# does not run: `tf.device_scope` must be `tf.device`, and `tweet_a` and `tweet_b` are meant to be the inputs, `input_a`
-# and `input_b`. With these two changes it runs, but as step 3 has shown, its scopes place nothing. They belong into a
-# layer.
+# The lecture's example has two sequences of 140 time steps, with 256 numbers each. The same LSTM layer, with 64 units,
+# encodes both, the first on one device and the second on another. The processor concatenates the two encodings. The
+# printed program does not run: `tf.device_scope` must be `tf.device`, and `tweet_a` and `tweet_b` are meant to be the
+# inputs, `input_a` and `input_b`. With these two changes it runs. But in Keras 3 its scopes have no effect, as in step
+# 3, and belong into a layer.
 #
-# How long should it take? Write down all tasks with their seconds, their device, and what each must wait for. A task
-# starts when everything that it needs is done **and** its device is free. On a device, tasks run in the order of the
-# list.
+# How long should it take? Write down all tasks with their device, their seconds, and the tasks that each one needs. A
+# task starts when everything that it needs is done **and** its device is free. On a device, tasks run in the order of
+# the list.
 #
 # | task | device | seconds | needs |
 # |---|---|---|---|
@@ -846,20 +1230,24 @@ def schedule(tasks):
     ### END SOLUTION
 
 
-# %% check schedule points=3
-two = [("a", "GPU:0", 3, []), ("b", "GPU:1", 5, []), ("merge", "CPU:0", 1, ["a", "b"])]
+# %% check schedule extra=3
+two = [("a", "GPU:0", 4, []), ("b", "GPU:1", 6, []), ("merge", "CPU:0", 2, ["a", "b"])]
 got = schedule(two)
-assert got is not None, "schedule gave back nothing: its last line must begin with `return`."
-assert isinstance(got, dict) and set(got) == {"a", "b", "merge"}, f"a dict with a, b and merge; yours {got!r}."
+assert got is not None, "schedule returned None. End it with a `return` statement."
+assert isinstance(got, dict) and set(got) == {"a", "b", "merge"}, (
+    f"schedule returns a dict with a, b, merge; yours {got!r}."
+)
 got = dict(got)
-assert got != {"a": 0, "b": 0, "merge": 5}, "these are the times at which the tasks start: add their seconds."
-assert got["merge"] != 1, "merge did not wait: it needs a and b, so it starts when both are done."
-assert got["merge"] != 4, "merge began when a was done: it waits for all that it needs, for the latest of them."
-assert got != {"a": 3, "b": 8, "merge": 9}, "b waited for a. They are on two devices, and each device has its own time."
-assert got == {"a": 3, "b": 5, "merge": 6}, f"a ends at 3, b at 5, merge at 6; yours {got}."
-got = dict(schedule([("a", "GPU:0", 3, []), ("b", "GPU:0", 5, []), ("merge", "CPU:0", 1, ["a", "b"])]))
-assert got != {"a": 3, "b": 5, "merge": 6}, "a and b are on the same device: b starts when GPU:0 is free, at 3."
-assert got == {"a": 3, "b": 8, "merge": 9}, f"on one device a ends at 3, b at 8, merge at 9; yours {got}."
+assert got != {"a": 0, "b": 0, "merge": 6}, "these are the times at which the tasks start: add their seconds."
+assert got["merge"] != 2, "merge does not wait in yours: it needs a and b, so it starts when both are done."
+assert got["merge"] != 6, "merge starts when a is done in yours: it must wait for the latest task that it needs."
+assert got != {"a": 4, "b": 10, "merge": 12}, (
+    "b waits for a in yours, but they are on two devices. Each device has its own time at which it is free."
+)
+assert got == {"a": 4, "b": 6, "merge": 8}, f"a ends at 4, b at 6, merge at 8; yours {got}."
+got = dict(schedule([("a", "GPU:0", 4, []), ("b", "GPU:0", 6, []), ("merge", "CPU:0", 2, ["a", "b"])]))
+assert got != {"a": 4, "b": 6, "merge": 8}, "a and b are on the same device here: b starts when GPU:0 is free, at 4."
+assert got == {"a": 4, "b": 10, "merge": 12}, f"on one device a ends at 4, b at 10, merge at 12; yours {got}."
 ### BEGIN HIDDEN TESTS
 from course.checks import call
 
@@ -874,10 +1262,11 @@ assert dict(schedule([])) == {}, "no task: an empty dict."
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# And what does a trace say? Operations of one device may overlap, for a processor with two cores works on two of them
-# at a time. So the seconds during which a device was **busy** are not the sum of its operations. They are the length of
-# all intervals together, where what overlaps counts once. The intervals (0, 2), (1, 4) and (6, 7) make 4 + 1 = 5
-# seconds. Sort them by their start; keep the latest end so far; what lies beyond it is new.
+# And what does a trace say? Operations on one device may overlap, because a processor with two cores works on two of
+# them at a time. So the seconds during which a device was **busy** are not the sum of its operations. They are the
+# length that all intervals cover together, where overlapping parts count once. The intervals (0, 2), (1, 4) and (6, 7)
+# cover 4 + 1 = 5 seconds. Sort the intervals by their start, keep track of the latest end so far, and add what lies
+# beyond it.
 
 
 # %% task busy
@@ -895,7 +1284,7 @@ def busy(operations, device):
     ### END SOLUTION
 
 
-# %% check busy points=2
+# %% check busy extra=2
 
 
 def log_of(*intervals):
@@ -903,17 +1292,19 @@ def log_of(*intervals):
     return [{"device": d, "kind": "MatMul", "name": "m", "start": float(s), "end": float(e)} for d, s, e in intervals]
 
 
-log = log_of(("CPU:1", 6, 7), ("CPU:1", 0, 2), ("CPU:2", 0, 9), ("CPU:1", 1, 4))
+log = log_of(("CPU:1", 7, 9), ("CPU:1", 0, 2), ("CPU:2", 0, 12), ("CPU:1", 1, 5))
 got = busy(log, "CPU:1")
-assert got is not None, "busy gave back nothing: its last line must begin with `return`."
+assert got is not None, "busy returned None. End it with a `return` statement."
 got = float(got)
-assert abs(got - 6) > 1e-9, "6 is the sum of the lengths: from 1 to 2 two operations ran, and it counts once."
-assert abs(got - 7) > 1e-9, "7 is the time from the first start to the last end: from 4 to 6 nothing ran."
-assert abs(got - 9) > 1e-9 and abs(got - 15) > 1e-9, "look at the operations of this device alone."
-assert abs(got - 5) <= 1e-9, f"(0, 2), (1, 4) and (6, 7) make 5 seconds; yours {got:g}."
+assert abs(got - 8) > 1e-9, "8 is the sum of the lengths: from 1 to 2 two operations ran, and that second counts once."
+assert abs(got - 9) > 1e-9, "9 is the time from the first start to the last end, but from 5 to 7 nothing ran."
+assert abs(got - 12) > 1e-9 and abs(got - 20) > 1e-9, (
+    "yours counts operations of other devices: select those of `device`."
+)
+assert abs(got - 7) <= 1e-9, f"(0, 2), (1, 5) and (7, 9) cover 7 seconds; yours {got:g}."
 got = float(busy(log_of(("CPU:1", 0, 10), ("CPU:1", 2, 3), ("CPU:1", 5, 11)), "CPU:1"))
 assert abs(got - 11) <= 1e-9, (
-    f"(2, 3) lies within (0, 10), and (5, 11) reaches 1 beyond it: 11 seconds; yours {got:g}. Keep the latest end so far."
+    f"(2, 3) lies within (0, 10), and (5, 11) ends 1 later: 11 seconds; yours {got:g}. Keep the latest end so far."
 )
 assert float(busy(log, "CPU:3")) == 0, "a device that ran nothing was busy for 0 seconds."
 ### BEGIN HIDDEN TESTS
@@ -937,15 +1328,15 @@ assert is_close(got, len(running) / 3), f"30 intervals at random: {len(running) 
 rows = 64
 tf, keras, names = tools()
 xs = [tf.constant(np.random.default_rng(i).random((rows, 140, 256)), tf.float32) for i in (0, 1)]
-lstm = keras.layers.LSTM(64)
-lstm(xs[0])  # makes its weights
+shared_lstm = keras.layers.LSTM(64)
+shared_lstm(xs[0])  # makes its weights
 
 
 def branches(device_a, device_b):
     """The lecture's model: a shared LSTM on two sequences, each on its device, merged on the host."""
     input_a, input_b = keras.Input((140, 256)), keras.Input((140, 256))
-    encoded = [placed(lstm, device_a, run_on)(input_a), placed(lstm, device_b, run_on)(input_b)]
-    merged = placed(keras.layers.Concatenate(), HOST, run_on)(encoded)
+    encoded = [placed(shared_lstm, device_a)(input_a), placed(shared_lstm, device_b)(input_b)]
+    merged = placed(keras.layers.Concatenate(), HOST)(encoded)
     model = keras.Model([input_a, input_b], merged)
     return tf.function(lambda both: model(both))
 
@@ -953,98 +1344,43 @@ def branches(device_a, device_b):
 runs = {}
 for name, on in {"one device": (names[1], names[1]), "two devices": (names[1], names[2])}.items():
     graph = branches(*on)
-    graph(xs)  # once for nothing
+    graph(xs)  # the first call makes the graph
     runs[name] = trace(graph, xs)
-    print(f"{name}: products of matrices {count_by_device(runs[name], 'MatMul')}, busy", end="")
+    print(f"{name}: matrix products {count_by_device(runs[name], 'MatMul')}, busy", end="")
     print(*[f" {device} {1e3 * busy(runs[name], device):.0f} ms" for device in names[:3]], sep=",", end="")
-    print(f", in all {1e3 * max(each['end'] for each in runs[name]):.0f} ms")
+    print(f", in total {1e3 * max(each['end'] for each in runs[name]):.0f} ms")
 
-# what your schedule says, from a trace of one branch alone
-alone = trace(tf.function(lambda x: run_on(lstm, x, names[1])), xs[0])
+# what your schedule predicts, from a trace of one branch alone
+alone = trace(tf.function(lambda x: run_on(shared_lstm, x, names[1])), xs[0])
 branch = max(each["end"] for each in alone)
 for name, second in {"one device": names[1], "two devices": names[2]}.items():
     tasks = [("a", names[1], branch, []), ("b", second, branch, []), ("merge", HOST, 0, ["a", "b"])]
-    print(f"{name}: {1e3 * schedule(tasks)['merge']:.0f} ms by the schedule, if the devices shared nothing")
+    print(f"{name}: {1e3 * schedule(tasks)['merge']:.0f} ms by the schedule, if the devices share nothing")
 display(runs["one device"].timeline("Both branches on one device"))
-runs["two devices"].timeline("Each branch on a device of its own")
+runs["two devices"].timeline("Each branch on a different device")
 
 # %% [markdown]
-# An LSTM is a chain: each of its 140 steps needs the one before, so no device can shorten a branch. Two branches can
-# run side by side. How near your run comes to the schedule depends on the machine. Logical CPUs share the cores, and a
-# single product of matrices may already use all of them. Nor is one logical CPU as strict as the schedule: where two
-# operations do not need each other, it runs them at the same time. A GPU works through its operations one by one.
-# (White gaps in the pictures need not be idle time: in a loop the profiler leaves out operations that are very short.)
+# An LSTM is a chain: each of its 140 time steps needs the one before, so no device can shorten a branch. Two branches
+# can run side by side. How close your run comes to the schedule depends on the machine. Logical CPUs share the cores,
+# and a single matrix product may already use all of them. A logical CPU is also less strict than the schedule: it runs
+# two operations at the same time if they do not need each other. A GPU usually runs its operations one after the other.
+# (White gaps in the pictures need not be idle time: in a loop the profiler leaves out very short operations.)
 #
-# ## Step 9. A measurement of your own, and questions
+# ## Further: D. What changes on real GPUs
 #
-# **Find out from how many rows on two devices pay off.** Write down a guess first. Then try `rows` from 1 to a few
-# hundred, and look at the time of both ways. Each number is a single run: repeat what surprises you.
-
-# %% measure
-# For show: your numbers of rows go here.
-import time
-
-for rows in (4, 32, 128):
-    xs = [tf.constant(np.random.default_rng(i).random((rows, 140, 256)), tf.float32) for i in (0, 1)]
-    seconds = {}
-    for name, on in {"one": (names[1], names[1]), "two": (names[1], names[2])}.items():
-        graph = branches(*on)
-        graph(xs)
-        begin = time.perf_counter()
-        for _ in range(3):
-            graph(xs)
-        seconds[name] = (time.perf_counter() - begin) / 3
-    print(f"{rows:4} rows: {1e3 * seconds['one']:6.1f} ms on one, {1e3 * seconds['two']:6.1f} ms on two devices")
-
-# %% [markdown]
-# **Question 1.** Compare the three traces of a training step: your `replicate`, `multi_gpu_model` and MirroredStrategy.
-# For each, say where the forward pass ran, where the gradient, and where the weights are. Which of your models would
-# have looked right without a trace, and what would it have cost on four real GPUs? (4 to 6 sentences, with your
-# numbers.)
-
-# %% [markdown] answer three-traces points=2
-# ### BEGIN SOLUTION
-# With replicate the forward pass ran on the three devices that I asked for, two products each, and all 9 products of
-# the gradient on CPU:0. multi_gpu_model had both on each of its four devices, 2 and 3 products, and MirroredStrategy on
-# each of its three. In the first two there is one set of weights, on CPU:0: it is sent to all devices in each step, and
-# the gradients come back and are added there. MirroredStrategy has a copy of the weights on each device and adds up
-# gradients only. replicate would have looked right: its outputs and losses are those of one device. On four real GPUs
-# the gradient, 3 products of 5, would have run on one of them. If all products take the same time, a step becomes
-# 1 / (3/5 + 2/5 / 4) = 1.4 times as fast, and not 4 times, and that one GPU must also hold what the gradient needs of
-# all slices.
-# ### END SOLUTION
-
-# %% [markdown]
-# **Question 2.** From how many rows on did two devices pay off for the two branches, and how far was your run from the
-# schedule? Name what the schedule leaves out on your machine. Would you use device scopes or slices of the batch for
-# (a) this model, (b) the network of step 6, (c) a network whose weights do not fit on one GPU? (4 to 6 sentences.)
-
-# %% [markdown] answer branches points=2
-# ### BEGIN SOLUTION
-# On my two cores there was no number of rows from which two devices clearly paid off: 51 ms on one and 62 ms on two with
-# 4 rows, 123 and 115 with 32, 421 and 420 with 128. In the traces with 64 rows it was 178 and 103 ms, where the schedule
-# says 185 and 93, and in another run 151 and 122. The schedule leaves out that my devices share two cores, which one
-# product of matrices may use alone, and that sending and starting operations takes time too. (a) For this model I
-# would use scopes on two GPUs: smaller slices do not make a chain of 140 steps shorter, but two chains can run side by
-# side. (b) The network of step 6 has no branches, each layer needs the one before, so slices of the batch. (c) With
-# slices every device needs all weights, so here the layers must lie on different devices, by scopes.
-# ### END SOLUTION
-
-# %% [markdown]
-# ### On real GPUs
-#
-# With two GPUs or more, each of the four names is a card, or part of one; nothing above changes. What to expect:
+# With two GPUs or more, each of the four names is a card, or part of one. The code above stays the same. Expected, not
+# measured:
 #
 # - The small networks of this lab become slower: starting an operation on a GPU takes some microseconds, and each slice
 #   starts all of them.
 # - `multi_gpu_model` sends all weights from the processor to every GPU in each step. MirroredStrategy sends gradients
-#   only, by NCCL, straight between cards; leave `cross_device_ops` out.
-# - A network's weights are made on `GPU:0`, unless you build it under `with tf.device("/cpu:0"):` or ask
-#   `multi_gpu_model` for `cpu_relocation=True`.
-# - Four logical GPUs on one card share it, as logical CPUs share cores: good for trying things out, and not faster.
+#   only, with NCCL directly between cards, if you leave out `cross_device_ops`.
+# - A network's weights are made on `GPU:0`, unless you build it under `with tf.device("/cpu:0"):` or call
+#   `multi_gpu_model` with `cpu_relocation=True`.
+# - Four logical GPUs on one card share it, as logical CPUs share cores: useful for trying things out, and not faster.
 
 # %% measure
-# For show: what there is on this machine.
+# For show: the devices of this machine.
 tf, keras, names = tools()
 print("GPUs:", len(tf.config.list_physical_devices("GPU")), " devices in this lab:", ", ".join(names))
 model = wide()
@@ -1053,16 +1389,7 @@ multi_gpu_model(model, cpu_relocation=True)
 print("with cpu_relocation=True:", {weight.value.device.rpartition("device:")[2] for weight in model.weights})
 
 # %% [markdown]
-# ## What you have now
-#
-# - `multi_gpu_model` is: cut, run, concatenate, with shared weights. It works for any batch, also a short one.
-# - A scope holds while operations are **made**. Around the building of a Keras model it does nothing; in `call` it works;
-#   and the gradient needs a scope of its own.
-# - Where something ran is read from a trace, never assumed.
-# - MirroredStrategy copies the weights and adds gradients; each device divides its loss by the whole batch.
-# - Branches on devices are as fast as the longest chain, if the devices share nothing.
-#
-# Next: other ways to share the work of training.
+# ## Hand in
 #
 # The button saves this notebook and hands it in. You may hand in again as often as you like.
 

@@ -1,5 +1,5 @@
 # task: count-weights
 # loses: count-weights-check
-# hint: End it with a `return`
+# hint: count_weights returned None
 def count_weights(p, M, K):
     M + M * p + K + K * M

@@ -1,6 +1,6 @@
 # task: output-error
 # loses: output-error-check
-# hint: End it with a `return`
+# hint: output_error returned None
 def output_error(f, y):
     D = f.copy()
     D[np.arange(len(y)), y] -= 1

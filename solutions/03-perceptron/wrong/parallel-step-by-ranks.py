@@ -1,6 +1,6 @@
 # task: parallel-step
 # loses: parallel-step-check, parallel-step-no-rows-check
-# hint: divides by the number of ranks
+# hint: 8: yours divides by the number of ranks
 def parallel_step(comm, X, y, weights, gamma, gradient, all_reduce):
     packed = np.append(flat(row_sums(weights, X, y, gradient)), len(y))
     total = all_reduce(comm, packed)

@@ -1,6 +1,6 @@
 # task: parallel-step
 # loses: parallel-step-no-rows-check
-# hint: goes from 3 to 2
+# hint: added its weights to the sum
 def parallel_step(comm, X, y, weights, gamma, gradient, all_reduce):
     sums = row_sums(weights, X, y, gradient) if len(y) else weights
     packed = np.append(flat(sums), len(y))

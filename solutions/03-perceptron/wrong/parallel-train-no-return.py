@@ -1,6 +1,6 @@
 # task: parallel-train
 # loses: parallel-train-check, four-engines-check
-# hint: End it with a `return`
+# hint: parallel_train returned None
 def parallel_train(comm, X, y, weights, step, B, epochs, seed):
     rng = np.random.default_rng(seed)
     path = [weights]

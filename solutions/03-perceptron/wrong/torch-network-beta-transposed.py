@@ -1,6 +1,6 @@
 # task: torch-network
 # loses: torch-network-check
-# hint: the gradient of β is transposed
+# hint: has rows and columns exchanged
 def torch_network(weights, X, y):
     import torch
 

@@ -1,6 +1,6 @@
 # task: busy
 # loses: busy-check
-# hint: look at the operations of this device alone
+# hint: counts operations of other devices
 def busy(operations, device):
     """For how many seconds at least one operation was running on `device`; operations as in step 3, in any order."""
     seconds, latest = 0.0, float("-inf")

@@ -1,6 +1,6 @@
 # task: count-by-device
 # loses: count-by-device-check
-# hint: count each device by itself
+# hint: the keys of the dict are devices
 def count_by_device(operations, kind):
     """How many operations of `kind` ran on each device: a dict from the device's name to a number.
 

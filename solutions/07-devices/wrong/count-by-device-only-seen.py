@@ -1,6 +1,6 @@
 # task: count-by-device
 # loses: count-by-device-check
-# hint: add to the count that is there
+# hint: add to the count that is already there
 def count_by_device(operations, kind):
     """How many operations of `kind` ran on each device: a dict from the device's name to a number.
 

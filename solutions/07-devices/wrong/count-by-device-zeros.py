@@ -1,6 +1,6 @@
 # task: count-by-device
 # loses: count-by-device-check
-# hint: CPU:0 ran no product: leave it out
+# hint: CPU:0 ran no product
 def count_by_device(operations, kind):
     """How many operations of `kind` ran on each device: a dict from the device's name to a number.
 

@@ -1,6 +1,6 @@
 # task: cut
 # loses: cut-check
-# hint: Multiply first: i * B // N
+# hint: rows 12 and 13 are in no slice
 def cut(B, N):
     """Where each of N slices of B rows begins and ends: a list of N pairs (begin, end)."""
     step = B // N

@@ -1,6 +1,6 @@
 # task: f1
 # loses: f1-check
-# hint: here every class counts the same
+# hint: weights each class by its rows
 def f1(y, read, K):
     """The macro-F1 of digits y that were read as `read`, both of shape (rows,), with the classes 0 to K - 1."""
     scores = []

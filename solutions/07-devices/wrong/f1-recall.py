@@ -1,6 +1,6 @@
 # task: f1
 # loses: f1-check
-# hint: this is the average recall
+# hint: yours is the average recall
 def f1(y, read, K):
     """The macro-F1 of digits y that were read as `read`, both of shape (rows,), with the classes 0 to K - 1."""
     there = [np.sum(y == k) for k in range(K)]

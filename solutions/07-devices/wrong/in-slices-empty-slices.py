@@ -1,6 +1,6 @@
 # task: in-slices
 # loses: in-slices-check
-# hint: f got a slice without rows
+# hint: skip empty slices
 def in_slices(f, x, N):
     """f(x), computed by N calls of f on slices of the rows of x, fewer where slices are empty.
 

@@ -1,6 +1,6 @@
 # task: in-slices
 # loses: in-slices-check
-# hint: give it rows, x[begin:end]
+# hint: must stay a slice
 def in_slices(f, x, N):
     """f(x), computed by N calls of f on slices of the rows of x, fewer where slices are empty.
 

@@ -1,6 +1,6 @@
 # task: in-slices
 # loses: in-slices-check
-# hint: f got the whole batch
+# hint: f was given the whole batch
 def in_slices(f, x, N):
     """f(x), computed by N calls of f on slices of the rows of x, fewer where slices are empty.
 

@@ -1,6 +1,6 @@
 # task: replicate
 # loses: replicate-places-check
-# hint: concatenate on HOST
+# hint: inside a second scope
 def replicate(model, x, devices):
     """model(x): each slice of the rows of x on its device, and the outputs concatenated on HOST."""
     tf, _, _ = tools()

@@ -1,6 +1,6 @@
 # task: replicate
 # loses: replicate-check
-# hint: the slices come out in reverse
+# hint: concatenated in reverse
 def replicate(model, x, devices):
     """model(x): each slice of the rows of x on its device, and the outputs concatenated on HOST."""
     tf, _, _ = tools()

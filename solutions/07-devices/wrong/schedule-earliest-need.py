@@ -1,6 +1,6 @@
 # task: schedule
 # loses: schedule-check
-# hint: it waits for all that it needs
+# hint: merge starts when a is done in yours
 def schedule(tasks):
     """When each task ends: a dict from its name to seconds.
 

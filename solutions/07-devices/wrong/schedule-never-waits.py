@@ -1,6 +1,6 @@
 # task: schedule
 # loses: schedule-check
-# hint: merge did not wait
+# hint: merge does not wait in yours
 def schedule(tasks):
     """When each task ends: a dict from its name to seconds.
 

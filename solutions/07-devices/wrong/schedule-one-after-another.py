@@ -1,6 +1,6 @@
 # task: schedule
 # loses: schedule-check
-# hint: b waited for a. They are on two devices
+# hint: b waits for a in yours
 def schedule(tasks):
     """When each task ends: a dict from its name to seconds.
 

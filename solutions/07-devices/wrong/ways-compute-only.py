@@ -1,0 +1,5 @@
+# task: ways
+# loses: ways-check
+# hint: Keras runs `call` whenever
+def ways():
+    return ["c"]

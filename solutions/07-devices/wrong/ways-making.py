@@ -1,0 +1,5 @@
+# task: ways
+# loses: ways-check
+# hint: making a layer computes nothing
+def ways():
+    return ["a", "c", "d"]
