@@ -1,6 +1,6 @@
 # task: all-gather
 # loses: all-gather-check
-# hint: was overwritten
+# hint: In step 0 rank r sends chunk r + 1, and
 def ring_all_gather(comm, x):
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
     chunks = np.array_split(x, comm.size)

@@ -1,5 +1,5 @@
 # task: chunk-to-send
 # loses: chunk-to-send-check
-# hint: with 3 ranks
+# hint: in turn
 def chunk_to_send(rank, step, N):
     return (rank - step) % 4

@@ -1,6 +1,6 @@
 # task: halving-doubling
 # loses: halving-doubling-uneven-check
-# hint: the size differs
+# hint: recvbuf=room_for(other)
 def halving_doubling(comm, x, distances):
     total = room_for(x)
     total[...] = x

@@ -1,6 +1,6 @@
 # task: halving-doubling
 # loses: halving-doubling-uneven-check
-# hint: Halves need not be equally long
+# hint: were in neither half
 def halving_doubling(comm, x, distances):
     total = room_for(x)
     total[...] = x

@@ -1,6 +1,6 @@
 # task: halving-doubling
 # loses: halving-doubling-check, halving-doubling-uneven-check
-# hint: end the function with `return total`
+# hint: returned None
 def halving_doubling(comm, x, distances):
     total = room_for(x)
     total[...] = x

@@ -1,6 +1,6 @@
 # task: reduce-scatter
 # loses: reduce-scatter-uneven-check
-# hint: the size differs
+# hint: recvbuf=room_for(sent)
 def ring_reduce_scatter(comm, x):
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
     chunks = np.array_split(x, comm.size)

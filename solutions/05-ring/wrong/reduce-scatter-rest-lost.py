@@ -1,6 +1,6 @@
 # task: reduce-scatter
 # loses: reduce-scatter-uneven-check
-# hint: the last ones too
+# hint: are in none of them
 def ring_reduce_scatter(comm, x):
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
     chunks = np.array_split(x, comm.size)
