@@ -143,11 +143,13 @@ pair, zero = [np.array([1.0, 3.0]), np.array([5.0, 7.0])], np.zeros(1)
 got = small_steps(miss, zero.copy(), pair, 0.1)
 assert got is not None, "small_steps returned None. End it with a `return` statement."
 got = float(np.ravel(got)[-1])
-assert abs(got - 0.8) > 1e-9, "small_steps: 0.8 means that both gradients were taken at w_t. Take each at the newest w."
-assert abs(got + 0.82) > 1e-9, "small_steps went uphill: w minus eta times the gradient."
+assert abs(got - 0.8) > 1e-9, (
+    "small_steps ends at 0.8: both gradients were taken at w_t. Take each gradient at the newest w."
+)
+assert abs(got + 0.82) > 1e-9, "small_steps went uphill. A step is w minus eta times the gradient."
 assert abs(got - 0.39) > 0.01, "small_steps: the step is divided by k. Each small step uses the whole eta."
 assert abs(got - 0.2) > 1e-9, "small_steps stopped after one batch: is `return` inside the loop?"
-assert abs(got - 0.78) <= 1e-9, f"small_steps: by hand w = 0.2, then 0.78; yours ends at {got}."
+assert abs(got - 0.78) <= 1e-9, f"small_steps: by hand w is 0.2 and then 0.78, but yours ends at {got}."
 got = large_step(miss, zero.copy(), pair, 0.2)
 assert got is not None, "large_step returned None. End it with a `return` statement."
 got = float(np.ravel(got)[-1])
@@ -155,10 +157,10 @@ assert abs(got - 1.6) > 1e-9, (
     "large_step gives 1.6: the sum over the k batches is not yet divided by k, or eta was scaled once more."
 )
 assert abs(got - 0.4) > 1e-9, (
-    "large_step gives 0.4: it divides twice, or uses one batch. Average over all k n examples."
+    "large_step gives 0.4: it divides twice, or uses one batch only. Average over all kn examples once."
 )
 assert abs(got - 0.78) > 1e-9, "large_step takes its second gradient at a new w. Take all of them at w_t."
-assert abs(got - 0.8) <= 1e-9, f"large_step: by hand 0.2 · (2 + 6) / 2 = 0.8; yours gives {got}."
+assert abs(got - 0.8) <= 1e-9, f"large_step: by hand w is 0.2 · (2 + 6) / 2 = 0.8, but yours is {got}."
 ### BEGIN HIDDEN TESTS
 from course.checks import is_close
 
@@ -174,10 +176,10 @@ right = start_now
 for one in many:
     right = right - 0.05 * (2 * right - one.mean(axis=0))
 got = np.asarray(small_steps(bowl, start_now.copy(), many, 0.05), dtype=float)
-assert is_close(got, right), f"small_steps on 5 batches ends at {right}; yours at {got}."
+assert is_close(got, right), f"small_steps on 5 batches should end at {right}, but yours ends at {got}."
 right = start_now - 0.25 * (2 * start_now - np.mean(many, axis=(0, 1)))
 got = np.asarray(large_step(bowl, start_now.copy(), many, 0.25), dtype=float)
-assert is_close(got, right), f"large_step on 5 batches ends at {right}; yours at {got}."
+assert is_close(got, right), f"large_step on 5 batches should end at {right}, but yours ends at {got}."
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -221,8 +223,10 @@ walk = np.array([[3.0, 4.0], [6.0, 8.0], [3.0, 9.0]])
 got = change(lambda w: 2 * np.asarray(w, dtype=float), walk)
 assert got is not None, "change returned None. End it with a `return` statement."
 got = np.asarray(got, dtype=float)
-assert got.shape != (2,), "there is one c_j per point of the path, also c_0 = 0 for w_t itself: 3 here."
-assert got.shape == (3,), f"3 points have 3 numbers c_j; yours have the shape {got.shape}."
+assert got.shape != (2,), (
+    "the result lacks c_0. There is one c_j per point of the path, also c_0 = 0 for w_t itself: 3 numbers here."
+)
+assert got.shape == (3,), f"a path of 3 points has 3 numbers c_j, but the shape of your result is {got.shape}."
 assert not np.allclose(got, [0, 10, 10]), "the lengths are not relative: divide by the length of the gradient at w_t."
 assert not np.allclose(got, [0, 0.5, 10 / np.sqrt(360)]), "divide by the gradient's length at w_t, not at w_{t+j}."
 assert not np.allclose(got, [0, 1, np.sqrt(90) / 5 - 1]), (
@@ -231,7 +235,7 @@ assert not np.allclose(got, [0, 1, np.sqrt(90) / 5 - 1]), (
 assert abs(got[2] - np.sqrt(0.4)) > 1e-6 and abs(got[2] - np.sqrt(0.1)) > 1e-6, (
     "each c_j compares with w_t, not with the previous step."
 )
-assert np.allclose(got, [0, 1, 1]), f"by hand c = 0, 1, 1; yours {got}."
+assert np.allclose(got, [0, 1, 1]), f"by hand c is 0, 1, 1, but yours is {got}."
 ### BEGIN HIDDEN TESTS
 from course.checks import call, is_close
 
@@ -240,7 +244,7 @@ walk, target = rng.normal(size=(6, 5)), rng.normal(size=5)
 got = np.asarray(call(change, lambda w: (np.asarray(w, dtype=float) - target) ** 3, walk), dtype=float)
 slopes = (walk - target) ** 3
 right = np.sqrt(((slopes - slopes[0]) ** 2).sum(axis=1) / (slopes[0] ** 2).sum())
-assert got.shape == (6,) and np.allclose(got, right), f"on a longer path c = {right}; yours {got}."
+assert got.shape == (6,) and np.allclose(got, right), f"on a longer path c should be {right}, but yours is {got}."
 assert is_close(got, right), "c has too few digits: compute in float64."
 ### END HIDDEN TESTS
 
@@ -385,35 +389,47 @@ import numpy as np
 got = constant(0, 4, 0.1, 5)
 assert got is not None, "constant returned None. End it with a `return` statement."
 got = [float(constant(t, 4, 0.1, 5)) for t in range(6)]
-assert not np.allclose(got, [0.1, 0.1, 0.1, 0.1, 0.1, 0.5]), "constant reaches k · eta one iteration late: at t = warm."
-assert not np.allclose(got, [0.5] * 6), "constant has k · eta from the start: that is no warm-up."
-assert np.allclose(got, [0.1, 0.1, 0.1, 0.1, 0.5, 0.5]), f"constant: 0.1 four times, then 0.5; yours {got}."
+assert not np.allclose(got, [0.1, 0.1, 0.1, 0.1, 0.1, 0.5]), (
+    "constant reaches k · eta one iteration late. It does so at t = warm, 4 here."
+)
+assert not np.allclose(got, [0.5] * 6), (
+    "constant is k · eta from the start: that is no warm-up. It is eta for all t < warm."
+)
+assert np.allclose(got, [0.1, 0.1, 0.1, 0.1, 0.5, 0.5]), (
+    f"constant should be 0.1 four times and then 0.5, but yours is {got}."
+)
 got = gradual(0, 4, 0.1, 5)
 assert got is not None, "gradual returned None. End it with a `return` statement."
 got = [float(gradual(t, 4, 0.1, 5)) for t in range(7)]
-assert abs(got[0]) > 1e-9, "gradual begins at 0. It begins at eta: the small learning rate is safe."
-assert abs(got[4] - 0.6) > 1e-9 or abs(got[6] - 0.6) > 1e-9, "gradual ends at eta + k · eta. It ends at k · eta."
+assert abs(got[0]) > 1e-9, "gradual begins at 0. It should begin at eta, the learning rate of the small mini-batch."
+assert abs(got[4] - 0.6) > 1e-9 or abs(got[6] - 0.6) > 1e-9, "gradual ends at eta + k · eta. It should end at k · eta."
 assert got[6] <= 0.5 + 1e-9, f"gradual does not stop at k · eta = 0.5: at t = 6 yours is {got[6]:.3g}."
 assert not np.allclose(got[:5], 0.1 * 5.0 ** (np.arange(5) / 4)), (
-    "gradual grows by the same factor in each iteration. It grows by the same amount."
+    "gradual grows by the same factor in each iteration. It should grow by the same amount."
 )
 assert abs(got[4] - 0.5) <= 1e-9 or abs(got[5] - 0.5) > 1e-9, (
     "gradual reaches k · eta one iteration late: it does so at t = warm, 4 here."
 )
-assert abs(got[3] - 0.5) > 1e-9, "gradual reaches k · eta at t = warm - 1, one iteration early."
-assert np.allclose(got, [0.1, 0.2, 0.3, 0.4, 0.5, 0.5, 0.5]), f"gradual: 0.1, 0.2, ..., 0.5, 0.5; yours {got}."
+assert abs(got[3] - 0.5) > 1e-9, (
+    "gradual reaches k · eta at t = warm - 1, one iteration early. It should do so at t = warm."
+)
+assert np.allclose(got, [0.1, 0.2, 0.3, 0.4, 0.5, 0.5, 0.5]), (
+    f"gradual should be 0.1, 0.2, ..., 0.5, 0.5, but yours is {got}."
+)
 ### BEGIN HIDDEN TESTS
 for warm_now, eta_now, k_now in [(160, 0.00625, 32), (3, 0.2, 1), (7, 1.0, 9)]:
     for t in (0, 1, warm_now // 2, warm_now - 1, warm_now, 10 * warm_now):
         right = eta_now + (k_now - 1) * eta_now * min(t, warm_now) / warm_now
         got = float(gradual(t, warm_now, eta_now, k_now))
         assert abs(got - right) <= 1e-9, (
-            f"gradual: t = {t}, warm = {warm_now}, eta = {eta_now}, k = {k_now}: {right:.5g}; yours {got:.5g}. "
-            "It changes in every iteration."
+            f"gradual: t = {t}, warm = {warm_now}, eta = {eta_now}, k = {k_now}: it should be {right:.5g}, but "
+            f"yours is {got:.5g}. It changes in every iteration."
         )
         right = eta_now * (1 if t < warm_now else k_now)
         got = float(constant(t, warm_now, eta_now, k_now))
-        assert abs(got - right) <= 1e-9, f"constant: t = {t}, warm = {warm_now}: {right:.5g}; yours {got:.5g}."
+        assert abs(got - right) <= 1e-9, (
+            f"constant: at t = {t} with warm = {warm_now} it should be {right:.5g}, but yours is {got:.5g}."
+        )
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -490,12 +506,14 @@ def little_by_little(t, warm, eta, k):
 got = experiment(at_once, little_by_little, by_10, 512, 4, 0.1)
 assert got is not None, "experiment returned None. End it with a `return` statement."
 names = ["small batch", "not scaled", "no warm-up", "constant warm-up", "gradual warm-up"]
-assert sorted(got) == sorted(names), f"the five runs are called {names}; yours are called {sorted(got)}."
+assert sorted(got) == sorted(names), f"the five runs are called {names}, but yours are called {sorted(got)}."
 sizes_now = {name: int(got[name][0]) for name in names}
 assert sizes_now["small batch"] == 512, (
-    f"the reference has n = 512 examples in a mini-batch; yours {sizes_now['small batch']}."
+    f"the reference has n = 512 examples in a mini-batch, but yours has {sizes_now['small batch']}."
 )
-assert all(sizes_now[name] == 2048 for name in names[1:]), f"the others have k · n = 2,048 examples; yours {sizes_now}."
+assert all(sizes_now[name] == 2048 for name in names[1:]), (
+    f"the others have k · n = 2,048 examples in a mini-batch, but yours have {sizes_now}."
+)
 rates_now = {name: np.asarray(got[name][1], dtype=float) for name in names}
 lengths = {name: len(rates) for name, rates in rates_now.items()}
 assert len(set(lengths.values())) > 1, (
@@ -503,17 +521,21 @@ assert len(set(lengths.values())) > 1, (
     "30 times, so the large mini-batches have k times fewer iterations."
 )
 assert lengths == {name: 240 if name == "small batch" else 60 for name in names}, (
-    f"30 epochs are 240 iterations of small and 60 of large mini-batches; yours {lengths}."
+    f"30 epochs are 240 iterations of small and 60 of large mini-batches, but your runs have {lengths}."
 )
 first = {name: float(rates[0]) for name, rates in rates_now.items()}
 assert abs(first["small batch"] - 0.1) < 1e-9, (
-    f"the reference learns with eta = 0.1; yours with {first['small batch']}."
+    f"the reference learns with eta = 0.1, but yours begins with {first['small batch']}."
 )
-assert abs(first["not scaled"] - 0.1) < 1e-9, f"not scaled means eta = 0.1; yours begins with {first['not scaled']}."
-assert abs(first["no warm-up"] - 0.4) < 1e-9, f"no warm-up begins with k · eta = 0.4; yours {first['no warm-up']}."
+assert abs(first["not scaled"] - 0.1) < 1e-9, (
+    f"'not scaled' learns with eta = 0.1, but yours begins with {first['not scaled']}."
+)
+assert abs(first["no warm-up"] - 0.4) < 1e-9, (
+    f"'no warm-up' begins with k · eta = 0.4, but yours begins with {first['no warm-up']}."
+)
 late = np.flatnonzero(rates_now["constant warm-up"] > 0.3)
 assert len(late), (
-    "constant warm-up never reaches k · eta = 0.4. Its `warm` counts iterations of large mini-batches: 20."
+    "'constant warm-up' never reaches k · eta = 0.4. Its `warm` counts iterations of large mini-batches: 20 here."
 )
 assert late[0] != 10, "`warm` is 10 here. It counts iterations, and 10 epochs are 10 · 2 = 20 of them."
 assert late[0] == 20, f"the warm-up is 10 epochs, 20 iterations; your constant warm-up ends after {late[0]}."
@@ -528,8 +550,8 @@ for name, rate in plain.items():
     right = by_10(rate, 30, lengths[name] // 30, (15, 24))
     off = np.flatnonzero(~(np.abs(rates_now[name] - right) <= 1e-9))
     assert not len(off), (
-        f"{name!r}: iteration {off[0]}, in epoch {off[0] // (lengths[name] // 30)}, has the learning rate "
-        f"{right[off[0]]:.4g}; yours {rates_now[name][off[0]]:.4g}. The drops come after the same epochs in all runs."
+        f"{name!r}: iteration {off[0]}, in epoch {off[0] // (lengths[name] // 30)}, should have the learning rate "
+        f"{right[off[0]]:.4g}, but has {rates_now[name][off[0]]:.4g}. The drops come after the same epochs in all runs."
     )
 ### BEGIN HIDDEN TESTS
 got = experiment(at_once, little_by_little, by_10, 2048, 2, 0.3)
@@ -538,7 +560,7 @@ for name, first_now in {"small batch": 0.3, "not scaled": 0.3, "no warm-up": 0.6
     right = first_now * len(rates) / 30 * (15 + 9 / 10 + 6 / 100)
     total = float(rates.sum())
     assert abs(total - right) <= 1e-9, (
-        f"n = 2048, k = 2, eta = 0.3: the learning rates of {name!r} add up to {right:.3f}; yours {total:.3f}."
+        f"n = 2048, k = 2, eta = 0.3: the learning rates of {name!r} should add up to {right:.3f}, but add up to {total:.3f}."
     )
 ### END HIDDEN TESTS
 
@@ -711,20 +733,22 @@ from scipy import stats as distributions
 # By hand: d = 2, 2, 5: mean 3, s_d = √3, t = 3 / (√3 / √3) = 3. With 2 degrees of freedom p = 0.0477, q = 2.920.
 got = paired(np.array([3.0, 4.0, 8.0]), np.array([1.0, 2.0, 3.0]))
 assert got is not None, "paired returned None. End it with a `return` statement."
-assert len(got) == 4, f"four results: mean, t, p and the pair (low, high); yours {len(got)}."
+assert len(got) == 4, f"paired returns four results: mean, t, p and the pair (low, high). Yours returns {len(got)}."
 mean_now, t_now, p_now = (float(each) for each in got[:3])
 low_now, high_now = (float(each) for each in got[3])
-assert abs(mean_now + 3) > 1e-9, "the mean difference is errors - reference, 3; yours is -3."
-assert abs(mean_now - 3) <= 1e-9, f"the mean difference is (2 + 2 + 5) / 3 = 3; yours {mean_now}."
-assert abs(t_now - 3.674) > 0.001, "t = 3.67: s_d divides by r - 1, so std(ddof=1)."
-assert abs(t_now - 3 / np.sqrt(8 / 3)) > 1e-6, "this t takes the runs as unpaired. Take s_d of the differences."
-assert abs(t_now - np.sqrt(3)) > 1e-6, "t = 1.73: divide s_d by √r."
-assert abs(t_now - 3) <= 1e-6, f"t = 3 / (√3 / √3) = 3; yours {t_now}."
-assert abs(p_now - 0.0955) > 0.001, "p = 0.095 is two-sided. We ask whether the run is worse."
-assert abs(p_now - 0.9523) > 0.001, "p = 0.95 is the other tail: stats.t.sf, not cdf."
-assert abs(p_now - 0.0288) > 0.001, "p = 0.029 has 3 degrees of freedom. There are r - 1."
-assert abs(p_now - 0.00135) > 0.0005, "p = 0.001 is from the normal distribution. Three seeds need Student's."
-assert abs(p_now - distributions.t.sf(3, 2)) <= 1e-6, f"p = 0.0477; yours {p_now}."
+assert abs(mean_now + 3) > 1e-9, "the mean difference has the wrong sign: errors - reference is 3, but yours is -3."
+assert abs(mean_now - 3) <= 1e-9, f"the mean difference is (2 + 2 + 5) / 3 = 3, but yours is {mean_now}."
+assert abs(t_now - 3.674) > 0.001, "t is 3.67 because s_d was divided by r. It divides by r - 1, so std(ddof=1)."
+assert abs(t_now - 3 / np.sqrt(8 / 3)) > 1e-6, "this t takes the runs as unpaired. Compute s_d from the differences."
+assert abs(t_now - np.sqrt(3)) > 1e-6, "t is 1.73, the mean divided by s_d. Also divide s_d by √r."
+assert abs(t_now - 3) <= 1e-6, f"t is 3 / (√3 / √3) = 3, but yours is {t_now}."
+assert abs(p_now - 0.0955) > 0.001, "p = 0.095 is two-sided. The question is whether the run is worse: one side."
+assert abs(p_now - 0.9523) > 0.001, "p = 0.95 is the other tail. Use stats.t.sf, not cdf."
+assert abs(p_now - 0.0288) > 0.001, "p = 0.029 has 3 degrees of freedom. There are r - 1 of them: 2."
+assert abs(p_now - 0.00135) > 0.0005, (
+    "p = 0.001 is from the normal distribution. Three seeds need Student's distribution."
+)
+assert abs(p_now - distributions.t.sf(3, 2)) <= 1e-6, f"p is 0.0477, but yours is {p_now}."
 assert abs(high_now - 4.645) > 0.01, "1.645 is the normal distribution's quantile. With 2 degrees of freedom q = 2.920."
 assert abs(high_now - 7.303) > 0.01, (
     "4.303 is the 0.975 quantile, of a 95% interval. The 90% interval has the 0.95 quantile."
@@ -732,7 +756,7 @@ assert abs(high_now - 7.303) > 0.01, (
 assert abs(high_now - 4.886) > 0.01, "1.886 is the 0.9 quantile. The 90% interval leaves 5% on each side: 0.95."
 right = distributions.t.ppf(0.95, 2)
 assert abs(low_now - 3 + right) <= 1e-6 and abs(high_now - 3 - right) <= 1e-6, (
-    f"the interval is 3 ± 2.920; yours ({low_now:.3f}, {high_now:.3f})."
+    f"the interval is 3 ± 2.920, but yours is ({low_now:.3f}, {high_now:.3f})."
 )
 ### BEGIN HIDDEN TESTS
 from course.checks import call
@@ -741,10 +765,16 @@ rng = np.random.default_rng(6)
 one, other = rng.normal(9, 1, 8), rng.normal(8, 1, 8)
 got = call(paired, one, other)
 right = distributions.ttest_rel(one, other, alternative="greater")
-assert abs(float(got[1]) - right.statistic) <= 1e-6, f"eight seeds: t = {right.statistic}; yours {float(got[1])}."
-assert abs(float(got[2]) - right.pvalue) <= 1e-6, f"eight seeds: p = {right.pvalue}; yours {float(got[2])}."
+assert abs(float(got[1]) - right.statistic) <= 1e-6, (
+    f"with eight seeds t should be {right.statistic}, but yours is {float(got[1])}."
+)
+assert abs(float(got[2]) - right.pvalue) <= 1e-6, (
+    f"with eight seeds p should be {right.pvalue}, but yours is {float(got[2])}."
+)
 right = distributions.ttest_rel(one, other).confidence_interval(0.90)
-assert np.allclose([float(each) for each in got[3]], [right.low, right.high]), "eight seeds: the interval is off."
+assert np.allclose([float(each) for each in got[3]], [right.low, right.high]), (
+    "with eight seeds the interval is wrong: check the degrees of freedom, r - 1."
+)
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -897,21 +927,23 @@ twice_now = {"no warm-up": np.array([50.0, 60.0, 70.0]), "gradual warm-up": np.a
 ordinary_now = {"no warm-up": np.array([12.0, 13.0, 14.0]), "gradual warm-up": np.array([8.0, 8.0, 8.0])}
 got = split_effect(twice_now, ordinary_now, paired_by_scipy)
 assert got is not None, "split_effect returned None. End it with a `return` statement."
-assert len(got) == 4, f"four results: two effects, the share and the pair (low, high); yours has {len(got)}."
+assert len(got) == 4, (
+    f"split_effect returns four results: two effects, the share and the pair (low, high). Yours returns {len(got)}."
+)
 large_now, small_now, share_now = (float(each) for each in got[:3])
 assert abs(large_now + 50) > 1e-9, (
     "the effect has the wrong sign: the error without warm-up comes first, minus the other."
 )
 assert abs(large_now - 60) > 1e-9, "60 is the error without warm-up. The effect is what warm-up changes: subtract."
 assert abs(large_now - 5) > 1e-9, "the two effects are exchanged: first the one with twice He's weights."
-assert abs(large_now - 50) <= 1e-9, f"the effect with twice He is (40 + 50 + 60) / 3 = 50; yours is {large_now}."
-assert abs(small_now - 5) <= 1e-9, f"the effect with ordinary weights is (4 + 5 + 6) / 3 = 5; yours is {small_now}."
+assert abs(large_now - 50) <= 1e-9, f"the effect with twice He is (40 + 50 + 60) / 3 = 50, but yours is {large_now}."
+assert abs(small_now - 5) <= 1e-9, f"the effect with ordinary weights is (4 + 5 + 6) / 3 = 5, but yours is {small_now}."
 assert abs(share_now - 0.1) > 1e-9, (
     "0.1 is the part that remains with ordinary weights. The part that belongs to the initialization is what vanishes."
 )
 assert abs(share_now - 45) > 1e-9, "45 is the difference in points. The share divides it by the effect with twice He."
 assert abs(share_now - 9) > 1e-9, "9 divides by the effect with ordinary weights. Divide by the one with twice He."
-assert abs(share_now - 0.9) <= 1e-9, f"the share is (50 - 5) / 50 = 0.9; yours is {share_now}."
+assert abs(share_now - 0.9) <= 1e-9, f"the share is (50 - 5) / 50 = 0.9, but yours is {share_now}."
 assert len(got[3]) == 2, "the last result is the pair (low, high) of the 90% interval."
 low_now, high_now = (float(each) for each in got[3])
 right = paired_by_scipy([40.0, 50.0, 60.0], [4.0, 5.0, 6.0])[3]
@@ -931,7 +963,7 @@ right = paired_by_scipy(*effects)
 want = [effects[0].mean(), effects[1].mean(), right[0] / effects[0].mean(), *right[3]]
 have = [*(float(each) for each in got[:3]), *(float(each) for each in got[3])]
 assert np.allclose(have, want), (
-    f"six seeds, and a run that plays no part: {np.round(want, 4)}; yours {np.round(have, 4)}."
+    f"six seeds, and a run that plays no part: {np.round(want, 4)} is right, but yours is {np.round(have, 4)}."
 )
 ### END HIDDEN TESTS
 
@@ -1040,20 +1072,22 @@ import numpy as np
 got = scaled_step(np.array([10.0]), np.array([1.0]), 0.1, 4, 0.5)
 assert got is not None, "scaled_step returned None. End it with a `return` statement."
 got = float(np.ravel(got)[0])
-assert abs(got - 9.1) > 1e-9, "scaled_step gives 9.1: only the gradient is scaled by k. The decay's term is, too."
-assert abs(got - 7.9) > 1e-9, "scaled_step gives 7.9: only the decay's term is scaled by k. The gradient is, too."
-assert abs(got - 9.4) > 1e-9, "scaled_step gives 9.4: the learning rate is not scaled."
-assert abs(got - 9.6) > 1e-9, "scaled_step gives 9.6: the weight decay is missing."
-assert abs(got - 11.6) > 1e-9, "scaled_step gives 11.6: the decay pulls w towards 0, like a gradient of decay · w."
-assert abs(got - 7.6) <= 1e-9, f"scaled_step: 10 - 0.4 · (0.5 · 10 + 1) = 7.6; yours {got}."
+assert abs(got - 9.1) > 1e-9, "scaled_step gives 9.1: only the gradient is scaled by k. Scale the decay's term as well."
+assert abs(got - 7.9) > 1e-9, "scaled_step gives 7.9: only the decay's term is scaled by k. Scale the gradient as well."
+assert abs(got - 9.4) > 1e-9, "scaled_step gives 9.4: the learning rate is not scaled. It is k · eta."
+assert abs(got - 9.6) > 1e-9, "scaled_step gives 9.6: the weight decay is missing. Add decay · w to the gradient."
+assert abs(got - 11.6) > 1e-9, (
+    "scaled_step gives 11.6: the decay has the wrong sign. It pulls w towards 0, like a gradient of decay · w."
+)
+assert abs(got - 7.6) <= 1e-9, f"scaled_step: 10 - 0.4 · (0.5 · 10 + 1) is 7.6, but yours is {got}."
 got = decay_for_scaled_loss(0.5, 4)
 assert got is not None, "decay_for_scaled_loss returned None. End it with a `return` statement."
 got = float(got)
 assert abs(got - 0.5) > 1e-9, (
     "with the old decay the scaled loss makes another step: 10 - 0.1 · (0.5 · 10 + 4) = 9.1 and not 7.6."
 )
-assert abs(got - 0.125) > 1e-9, "0.125 makes the decay smaller. Its term lacks the factor k."
-assert abs(got - 2) <= 1e-9, f"10 - 0.1 · (λ' · 10 + 4 · 1) = 7.6 for λ' = 2; yours {got}."
+assert abs(got - 0.125) > 1e-9, "0.125 makes the decay smaller. Its term lacks the factor k, so multiply by k."
+assert abs(got - 2) <= 1e-9, f"10 - 0.1 · (λ' · 10 + 4 · 1) is 7.6 for λ' = 2, but yours is {got}."
 ### BEGIN HIDDEN TESTS
 from course.checks import call, is_close
 
@@ -1061,9 +1095,9 @@ rng = np.random.default_rng(9)
 w_now, g_now = rng.normal(size=(2, 6))
 got = np.asarray(call(scaled_step, w_now, g_now, 0.03, 7, 0.01, new=True), dtype=float)
 right = 0.9979 * w_now - 0.21 * g_now
-assert is_close(got, right), f"k = 7, eta = 0.03, decay = 0.01: {right}; yours {got}."
+assert is_close(got, right), f"k = 7, eta = 0.03, decay = 0.01: w should be {right}, but yours is {got}."
 got = float(decay_for_scaled_loss(1e-4, 256))
-assert is_close(got, 0.0256), f"decay = 0.0001, k = 256: 0.0256; yours {got}."
+assert is_close(got, 0.0256), f"decay = 0.0001, k = 256: λ' should be 0.0256, but yours is {got}."
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -1110,25 +1144,33 @@ import numpy as np
 one = np.ones(1)
 got = outside(-0.1 * one, one, one, 0.2, 0.5)
 assert got is not None, "outside returned None. End it with a `return` statement: it returns w and u."
-assert len(got) == 2, f"outside returns two, w and u; yours {len(got)}."
+assert len(got) == 2, f"outside returns two arrays, w and u. Yours returns {len(got)}."
 w_now, u_now = (float(np.ravel(each)[0]) for each in got)
-assert abs(u_now - 2) > 1e-9, "outside: u = 2: the old velocity is not multiplied by m."
-assert abs(u_now - 0.7) > 1e-9, "outside: u = 0.7 has eta inside. It stands outside: u = m · u + g."
+assert abs(u_now - 2) > 1e-9, "outside: u is 2, so the old velocity is not multiplied by m."
+assert abs(u_now - 0.7) > 1e-9, "outside: u = 0.7 has eta inside. Here eta stands outside: u = m · u + g."
 assert abs(u_now - 1) > 1e-9, (
-    "outside: u = 1: the factor (1 - m) belongs to another form of momentum. Here u = m · u + g."
+    "outside: u is 1. The factor (1 - m) belongs to another form of momentum. Here u = m · u + g."
 )
-assert abs(w_now + 0.3) > 1e-9, "outside: w = -0.3 takes the old u. First the velocity, then the step with it."
-assert abs(u_now - 1.5) <= 1e-9 and abs(w_now + 0.4) <= 1e-9, f"outside: w = -0.4, u = 1.5; yours {w_now}, {u_now}."
+assert abs(w_now + 0.3) > 1e-9, (
+    "outside: w = -0.3 takes the old u. Compute the new velocity first, then take the step with it."
+)
+assert abs(u_now - 1.5) <= 1e-9 and abs(w_now + 0.4) <= 1e-9, (
+    f"outside: w is -0.4 and u is 1.5, but yours are {w_now} and {u_now}."
+)
 got = inside(-0.1 * one, 0.1 * one, one, 0.2, 0.1, 0.5)
 assert got is not None, "inside returned None. End it with a `return` statement: it returns w and v."
-assert len(got) == 2, f"inside returns two, w and v; yours {len(got)}."
+assert len(got) == 2, f"inside returns two arrays, w and v. Yours returns {len(got)}."
 w_now, v_now = (float(np.ravel(each)[0]) for each in got)
 assert abs(v_now - 0.25) > 1e-9, "inside: v = 0.25 has no momentum correction. v_t carries the old learning rate, 0.1."
 assert abs(v_now - 0.225) > 1e-9, "inside: v = 0.225 has the correction upside down: new over old, 0.2 / 0.1."
-assert abs(v_now - 0.5) > 1e-9, "inside: v = 0.5: the correction is for the old v alone, not for eta · g."
-assert abs(v_now - 1.1) > 1e-9, "inside: v = 1.1: the new gradient enters the velocity times eta."
-assert abs(w_now + 0.16) > 1e-9, "inside: the step is v itself: eta is in it already."
-assert abs(v_now - 0.3) <= 1e-9 and abs(w_now + 0.4) <= 1e-9, f"inside: w = -0.4, v = 0.3; yours {w_now}, {v_now}."
+assert abs(v_now - 0.5) > 1e-9, "inside: v is 0.5. The correction is for the old v alone, not for eta · g."
+assert abs(v_now - 1.1) > 1e-9, "inside: v is 1.1. The new gradient enters the velocity times eta."
+assert abs(w_now + 0.16) > 1e-9, (
+    "inside: w is -0.16, so eta is applied twice. The step is v itself, which already contains eta."
+)
+assert abs(v_now - 0.3) <= 1e-9 and abs(w_now + 0.4) <= 1e-9, (
+    f"inside: w is -0.4 and v is 0.3, but yours are {w_now} and {v_now}."
+)
 ### BEGIN HIDDEN TESTS
 from course.checks import call, is_close
 
@@ -1142,8 +1184,10 @@ for eta_now, slope in zip(etas, slopes, strict=True):
     mine = tuple(np.asarray(each, dtype=float) for each in call(outside, *mine, slope, eta_now, 0.9))
     theirs = tuple(np.asarray(each, dtype=float) for each in call(inside, *theirs, slope, eta_now, before, 0.9))
     before = eta_now
-assert is_close(mine[0], at), f"outside: after five steps with a changing eta w = {at}; yours {mine[0]}."
-assert is_close(theirs[0], at), f"inside: after five steps with a changing eta w = {at}; yours {theirs[0]}."
+assert is_close(mine[0], at), f"outside: after five steps with a changing eta w should be {at}, but yours is {mine[0]}."
+assert is_close(theirs[0], at), (
+    f"inside: after five steps with a changing eta w should be {at}, but yours is {theirs[0]}."
+)
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -1251,20 +1295,26 @@ got = schedule(lambda t: 8.0, 4, 2, (2, 3))
 assert got is not None, "schedule returned None. End it with a `return` statement."
 got = np.asarray(got, dtype=float)
 assert got.shape != (4,), "4 numbers are one per epoch. The schedule has one per iteration: 4 · 2 = 8."
-assert got.shape == (8,), f"4 epochs of 2 iterations have 8 learning rates; yours has the shape {got.shape}."
-assert not np.allclose(got, 8), "the learning rate never drops."
+assert got.shape == (8,), (
+    f"4 epochs of 2 iterations have 8 learning rates, but the shape of your result is {got.shape}."
+)
+assert not np.allclose(got, 8), "the learning rate never drops. Divide it by 10 after each of the drops."
 assert not np.allclose(got, [8, 8, 0.8, 0.08, 0.08, 0.08, 0.08, 0.08]), (
     "the learning rate drops after 2 and 3 iterations. Drops are counted in epochs: multiply by steps."
 )
 assert not np.allclose(got, [8, 8, 8, 8, 0.8, 0.8, 0.8, 0.8]), "the second drop divides by 10 once more: 0.08."
 assert not np.allclose(got, [8, 8, 8, 8, 8, 8, 0.8, 0.8]), "the drops come an epoch late: after 2 epochs, t = 4."
-assert np.allclose(got, [8, 8, 8, 8, 0.8, 0.8, 0.08, 0.08]), f"8 four times, 0.8 twice, 0.08 twice; yours {got}."
+assert np.allclose(got, [8, 8, 8, 8, 0.8, 0.8, 0.08, 0.08]), (
+    f"the schedule should be 8 four times, 0.8 twice and 0.08 twice, but yours is {got}."
+)
 got = np.asarray(schedule(lambda t: 1.0 + t, 2, 3, ()), dtype=float)
 assert not np.allclose(got, [1, 1, 1, 2, 2, 2]), "rate was called with the epoch. Its t counts iterations."
 assert not np.allclose(got, [1, 2, 3, 1, 2, 3]), (
     "t starts again at 0 in each epoch. It counts the iterations of all epochs."
 )
-assert np.allclose(got, [1, 2, 3, 4, 5, 6]), f"rate(t) = 1 + t, 2 epochs of 3, no drop: 1 to 6; yours {got}."
+assert np.allclose(got, [1, 2, 3, 4, 5, 6]), (
+    f"rate(t) = 1 + t with 2 epochs of 3 and no drop gives 1 to 6, but yours is {got}."
+)
 ### BEGIN HIDDEN TESTS
 from course.checks import is_close
 
@@ -1274,7 +1324,7 @@ right[20:] /= 10
 right[30:] /= 10
 got = np.asarray(schedule(lambda t: 0.5 + 0.01 * t, 7, 5, (2, 4, 6)), dtype=float)
 assert got.shape == (35,) and np.allclose(got, right), (
-    "three drops, in 7 epochs of 5, with a rate that grows: it is off."
+    "the schedule is wrong with three drops, in 7 epochs of 5, and a rate that grows."
 )
 assert is_close(got, right), "the learning rates have too few digits: compute in float64."
 ### END HIDDEN TESTS
@@ -1405,7 +1455,7 @@ got = [share(11, 3, rank, 5, 0) for rank in range(3)]
 assert not any(each is None for each in got), "share returned None. End it with a `return` statement."
 got = [[int(i) for i in np.ravel(each)] for each in got]
 used = sorted(i for part in got for i in part)
-assert not all(len(part) == 11 for part in got), "each rank gets all examples. It gets its share of the order."
+assert not all(len(part) == 11 for part in got), "each rank gets all examples. It should get its share of the order."
 assert got[0] != got[1], f"two ranks get the same examples, {got[0]}. The share depends on the rank."
 assert len(used) == 11, (
     f"{len(used)} examples are used in an epoch of 11. Each comes exactly once: shares may differ by one example, "
@@ -1415,7 +1465,7 @@ assert used == list(range(11)), (
     f"some examples come twice and others never: {used}. All ranks must draw the same order: no rank in the seed."
 )
 assert max(map(len, got)) - min(map(len, got)) <= 1, (
-    f"shares differ by one example at most; yours {[len(p) for p in got]}."
+    f"shares may differ by one example, but yours have {[len(p) for p in got]} examples."
 )
 again = [[int(i) for i in np.ravel(share(11, 3, rank, 5, 0))] for rank in range(3)]
 assert again == got, "the same epoch gives other shares when asked again: make the generator from [seed, epoch]."
@@ -1423,16 +1473,22 @@ later = [sorted(int(i) for i in np.ravel(share(60, 3, 0, 5, epoch))) for epoch i
 assert len({tuple(part) for part in later}) > 1, (
     "a rank has the same examples in every epoch. Shuffle all examples anew in each, then divide."
 )
-assert later[0] != list(range(0, 60, 3)) and later[0] != list(range(20)), "the examples are not shuffled."
+assert later[0] != list(range(0, 60, 3)) and later[0] != list(range(20)), (
+    "the examples are not shuffled. Draw a random order first, then divide it."
+)
 other = [sorted(int(i) for i in np.ravel(share(60, 3, 0, seed, 0))) for seed in range(4)]
-assert len({tuple(part) for part in other}) > 1, "the order is the same for every seed."
+assert len({tuple(part) for part in other}) > 1, (
+    "the order is the same for every seed. Make the generator from [seed, epoch]."
+)
 ### BEGIN HIDDEN TESTS
 for examples_now, k_now in [(8, 4), (5, 1), (13, 5), (3, 4)]:
     parts = [[int(i) for i in np.ravel(share(examples_now, k_now, rank, 1, 2))] for rank in range(k_now)]
     assert sorted(i for part in parts for i in part) == list(range(examples_now)), (
-        f"{examples_now} examples, {k_now} ranks: each comes once; yours {parts}."
+        f"with {examples_now} examples and {k_now} ranks each example should come once, but the shares are {parts}."
     )
-    assert max(map(len, parts)) - min(map(len, parts)) <= 1, f"{examples_now} examples, {k_now} ranks: {parts}."
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1, (
+        f"with {examples_now} examples and {k_now} ranks the shares differ by more than one: {parts}."
+    )
 together = [[int(i) for i in np.ravel(share(200, 2, 0, 5, epoch))] for epoch in (0, 1)]
 assert len(set(together[0]) & set(together[1])) < 90, (
     "a rank keeps its examples from epoch to epoch: divide after shuffling."
@@ -1640,7 +1696,9 @@ assert not np.allclose(got, [[4, 26 / 3]] * 2), (
     "without synchronization each rank has the statistics of its own rows; yours are those of all ranks."
 )
 assert abs(got[0][1] - 2) > 1e-6, "the variance of 1 and 3 is 1: the mean of the squares, 5, minus 2²; no ddof."
-assert np.allclose(got, [[2, 1], [8, 0]]), f"own rows: mean 2 and variance 1, mean 8 and variance 0; yours {got}."
+assert np.allclose(got, [[2, 1], [8, 0]]), (
+    f"own rows: mean 2 and variance 1, then mean 8 and variance 0; yours are {got}."
+)
 run = spmd(moments_on_rank, rows_now, [True, True], carrier="simulated")
 got = [[float(np.ravel(value)[0]) for value in each] for each in run]
 assert not np.allclose(got, [[2, 1], [8, 0]]), "synchronized statistics are taken over all ranks' rows: use all_reduce."
@@ -1746,24 +1804,24 @@ import numpy as np
 got = epoch_seconds(100, 5, 4, 7.0, 40, 1.0, 10.0)
 assert got is not None, "epoch_seconds returned None. End it with a `return` statement."
 got = float(got)
-assert abs(got - 340) > 1e-9, "340: an iteration uses k · n examples, not n."
-assert abs(got - 17) > 1e-9, "17 is one iteration. An epoch has 5."
+assert abs(got - 340) > 1e-9, "340 seconds: an iteration uses k · n examples, not n."
+assert abs(got - 17) > 1e-9, "17 seconds is one iteration. An epoch has 5 of them."
 assert abs(got - 95) > 1e-9, (
     "95: the ring has 2 (k - 1) messages, halving and doubling 2 log2(k) of them; or the part (k - 1) / k of M is missing."
 )
 assert abs(got - 60) > 1e-9, "60: one half of the all-reduce is missing. Halving and doubling: twice."
 assert abs(got - 5 * (7 + 4 * np.log(2) + 6)) > 1e-6, "the logarithm is the one to base 2: np.log2."
 assert abs(got - 5 * (7 / 4 + 10)) > 1e-6, "c is what each rank takes for its own n examples: not divided by k."
-assert abs(got - 85) <= 1e-9, f"5 · (7 + 4 + 6) = 85; yours {got}."
+assert abs(got - 85) <= 1e-9, f"an epoch takes 5 · (7 + 4 + 6) = 85 seconds, but yours takes {got}."
 got = float(epoch_seconds(101, 5, 4, 7.0, 40, 1.0, 10.0))
 assert abs(got - 85) > 1e-9 and abs(got - 85.85) > 1e-9, "101 examples need 6 iterations: round up to a whole number."
-assert abs(got - 102) <= 1e-9, f"101 examples: 6 · 17 = 102; yours {got}."
+assert abs(got - 102) <= 1e-9, f"101 examples take 6 · 17 = 102 seconds, but yours takes {got}."
 ### BEGIN HIDDEN TESTS
 for k_now in (1, 2, 64, 1024):
     rounds = k_now.bit_length() - 1
     right = -(-4096 // (8 * k_now)) * (1e-3 + 2 * rounds * 2e-5 + 2 * (1 - 1 / k_now) * 220_200 / 1e9)
     got = float(epoch_seconds(4096, 8, k_now, 1e-3, 220_200, 2e-5, 1e9))
-    assert abs(got - right) <= 1e-9, f"k = {k_now}: {right:.6f} s; yours {got:.6f} s."
+    assert abs(got - right) <= 1e-9, f"k = {k_now}: an epoch should take {right:.6f} s, but yours takes {got:.6f} s."
 ### END HIDDEN TESTS
 
 # %% [markdown]

@@ -1,6 +1,6 @@
 # task: experiment
 # loses: experiment-check
-# hint: no warm-up begins with
+# hint: 'no warm-up' begins with
 def experiment(constant, gradual, schedule, n, k, eta):
     large = warmup.TRAINED // (k * n)
     warm = warmup.WARM * large

@@ -1,6 +1,6 @@
 # task: momentum
 # loses: momentum-check
-# hint: the step is v itself
+# hint: eta is applied twice
 def outside(w, u, g, eta, m):
     u = m * u + g
     return w - eta * u, u
