@@ -1,0 +1,57 @@
+"""The bench of GPUs: without a GPU every part says why it is skipped, and the parts' code runs on the processor."""
+
+import ast
+import subprocess
+import sys
+
+import pytest
+
+from autograder.bench import gpu
+
+HERE = {"torch": "2.13.0", "gpus": [], "tensorflow": True, "horovod": True, "missing": []}
+
+
+def test_without_a_gpu_each_part_is_listed_with_a_reason(monkeypatch):
+    monkeypatch.setattr(gpu, "ask", lambda *arguments: HERE)
+    rows = list(gpu.rows())
+    assert [row["part"] for row in rows] == list(gpu.PARTS)
+    assert {row["lab"] for row in rows} == {"03", "04", "05", "06", "07", "08"}
+    assert all("no GPU" in row["skipped"] and row["says"] and row["device"] == "no GPU" for row in rows)
+    summary = gpu.summary(rows)
+    assert summary["skipped"] == len(rows) and summary["measured"] == summary["failed"] == 0
+
+
+@pytest.mark.parametrize(
+    ("needs", "facts", "words"),
+    [
+        ((), {"torch": None, "why": "ModuleNotFoundError: No module named 'torch'"}, "PyTorch cannot be imported"),
+        (("two GPUs",), {"gpus": ["one"]}, "this machine has 1"),
+        (("tensorflow",), {"gpus": ["one"], "tensorflow": False}, "TensorFlow is not installed"),
+        (("horovod",), {"gpus": ["one"], "horovod": False}, "Horovod is not installed"),
+        (("environment",), {"gpus": ["one"], "missing": ["ipyparallel"]}, "ipyparallel"),
+    ],
+)
+def test_what_is_missing_is_named(needs, facts, words):
+    assert words in gpu.find_obstacle(needs, HERE | facts)
+
+
+def test_nothing_stops_a_part_where_all_is_there():
+    needs = ("two GPUs", "tensorflow", "horovod", "environment")
+    assert gpu.find_obstacle(needs, HERE | {"gpus": ["one", "two"]}) == ""
+
+
+def test_the_module_imports_the_standard_library_alone():
+    tree = ast.parse(gpu.ROOT.joinpath("autograder/bench/gpu.py").read_text())
+    imported = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    names = {alias.name for node in imported if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module for node in imported if isinstance(node, ast.ImportFrom)}
+    assert {name.partition(".")[0] for name in names} <= sys.stdlib_module_names
+
+
+@pytest.mark.parametrize("name", ["04-copies", "05-ring-one-gpu", "06-ddp-one-gpu", "06-launcher"])
+def test_the_code_of_a_part_runs_on_the_processor(name, monkeypatch):
+    pytest.importorskip("torch")
+    environment = gpu.os.environ | {"BENCH_GPU_TRIAL": "1", "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "autograder.bench.gpu", "--part", name]
+    ended = subprocess.run(command, cwd=gpu.ROOT, env=environment, capture_output=True, text=True, timeout=300)
+    assert '"figures"' in ended.stdout, ended.stdout + ended.stderr
