@@ -17,7 +17,7 @@ doctor.check()
 # **See where you are going:** the next cell starts four engines, which are processes on this machine, and trains one
 # network on images of handwritten digits. Each engine computes with its own part of the images. After each step the
 # engines add up their results with messages. The picture shows these messages, and how many digits that the network
-# has never seen it reads right. It takes half a minute at most.
+# has never seen it reads right. It takes about 20 seconds.
 #
 # You write every part of this program yourself: the gradient in lab 1, mini-batches in lab 2, the network in lab 3, the
 # messages between engines in lab 4, and the ring in which they travel in lab 5. In lab 6 the parts come together.
