@@ -70,6 +70,12 @@ def test_the_sidebar_starts_closed_and_stays_as_the_reader_leaves_it(course, pag
     page.screenshot(path=shots / "opened-dark.png")
     page.keyboard.press("Control+Shift+f")
     expect(files).to_be_visible()
+    page.wait_for_timeout(3_000)  # JupyterLab saves its layout a little later
+    page.reload()
+    expect(files).to_be_visible()
+    page.locator(".jp-NotebookPanel").wait_for()
+    page.get_by_role("button", name="Validate").click()
+    expect(files).to_be_hidden()  # there is no room for three columns
 
 
 @pytest.mark.long

@@ -5,7 +5,7 @@ import { makeValidatePanel } from "./validate_panel.js";
 
 const VALIDATE = "dml-course:validate";
 const NARROW = 1400; // pixels: below this, a lab and the open sidebar do not fit beside each other
-const SEEN = "dml-course:sidebar";
+const WAS_OPEN = "dml-course:sidebar";
 
 export function makePlugins(lab) {
   const { ILabShell } = lab.application;
@@ -18,8 +18,8 @@ export function makePlugins(lab) {
     description: "Validate: runs a lab's visible checks and lists its tasks.",
     autoStart: true,
     requires: [INotebookTracker],
-    optional: [ICommandPalette],
-    activate(app, tracker, palette) {
+    optional: [ICommandPalette, ILabShell],
+    activate(app, tracker, palette, shell) {
       let panel = null;
       app.commands.addCommand(VALIDATE, {
         label: "Validate",
@@ -31,6 +31,9 @@ export function makePlugins(lab) {
           }
           if (!panel.isAttached) {
             app.shell.add(panel, "right");
+          }
+          if (window.innerWidth < NARROW) {
+            shell?.collapseLeft(); // three columns would leave no room for the lab
           }
           app.shell.activateById(panel.id);
           return panel.validate(tracker.currentWidget);
@@ -73,11 +76,17 @@ export function makePlugins(lab) {
     autoStart: true,
     optional: [ILabShell], // Jupyter Notebook has none
     activate(app, shell) {
+      if (!shell) {
+        return;
+      }
+      // After a reload, it stays as the reader left it.
+      window.addEventListener("pagehide", () => {
+        window.sessionStorage.setItem(WAS_OPEN, shell.leftCollapsed ? "" : "yes");
+      });
       app.restored.then(() => {
-        if (shell && window.innerWidth < NARROW && !window.sessionStorage.getItem(SEEN)) {
+        if (window.innerWidth < NARROW && !window.sessionStorage.getItem(WAS_OPEN)) {
           shell.collapseLeft();
         }
-        window.sessionStorage.setItem(SEEN, "1"); // after a reload, it stays as the reader left it
       });
     },
   };
