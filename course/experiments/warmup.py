@@ -186,16 +186,21 @@ _own = {}
 
 def keep(seeds, errors):
     """Keep the held-out errors of the student's own run for the check of its conclusions: run -> array, by seed."""
-    _own[tuple(seeds)] = {name: np.array(each, dtype=float) for name, each in errors.items()}
+    _own[frozenset(seeds)] = {name: np.array(each, dtype=float) for name, each in errors.items()}
+
+
+def kept_seeds():
+    """The sets of seeds of the runs that were kept in this process; none where a hand-in is graded."""
+    return list(_own)
 
 
 def find_run(seeds):
     """(errors, is_own): held-out errors (%) of `seeds`, run -> array, of the run kept in this process or else stored.
 
-    The runs are those with weights of twice He's size.
+    The runs are those with weights of twice He's size. The seeds of a kept run have the order in which they ran.
     """
-    if tuple(seeds) in _own:
-        return _own[tuple(seeds)], True
+    if frozenset(seeds) in _own:
+        return _own[frozenset(seeds)], True
     return {name: np.array([each[seed] for seed in seeds]) for name, each in stored_runs()["twice He"].items()}, False
 
 

@@ -339,7 +339,7 @@ for when in moved:
         f"{alike} of the 32 steps. In the median seed one large step misses the end of the small ones by "
         f"{np.median(miss):.2f} of their way (lowest {miss.min():.2f}, highest {miss.max():.2f}). "
         f"$2/\\lambda_{{max}}$ is about {limit:.2g}, and the large step's learning rate is {large:.2g}: "
-        f"{large / limit:.2g} times this limit."
+        f"{plots.number(float(f'{large / limit:.2g}'))} times this limit."
     )
 display(Markdown("\n".join(lines)))
 
@@ -646,7 +646,7 @@ def draw_errors(errors, start="twice He", which=1):
                 range(1, both[which].shape[1] + 1),
                 both[which],
             )
-    title = f"{what[0].upper()}{what[1:]} (%), {start}; at the end: in the legend"
+    title = f"{what[0].upper()}{what[1:]} (%), {start} (legend: last epoch)"
     return plots.repeats(series, x="epoch", y=f"{what} (%)", title=title) if series else None
 
 
@@ -840,6 +840,11 @@ assert len(set(seeds_now)) == 5, f"a seed appears twice in {seeds_now}. Two equa
 assert all(seed in warmup.STORED_SEEDS for seed in seeds_now), (
     f"{seeds_now} are not all from 5 to 104. The setting was tuned on the seeds 0 to 4, so these flatter it; run the "
     "experiment again with others."
+)
+made = warmup.kept_seeds()
+assert not made or set(seeds_now) in made, (
+    f"you ran the experiment with the seeds {sorted(made[-1])}, but conclude returns {sorted(seeds_now)}. Report the run that "
+    "you made, or run the experiment again with these seeds."
 )
 names = ["not scaled", "no warm-up", "constant warm-up", "gradual warm-up"]
 assert sorted(verdicts_now) == sorted(names), f"the verdicts are about {names}; yours are about {sorted(verdicts_now)}."

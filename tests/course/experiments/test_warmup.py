@@ -100,8 +100,9 @@ def test_the_run_kept_here_goes_before_the_stored_ones(monkeypatch):
     assert not is_own
     assert errors["small batch"][1] == warmup.stored_runs()["twice He"]["small batch"][5]
     warmup.keep([11, 5], {"small batch": [1, 2]})
-    errors, is_own = warmup.find_run(np.array([11, 5]))
+    errors, is_own = warmup.find_run(np.array([5, 11]))
     assert is_own and errors["small batch"].tolist() == [1, 2]
+    assert warmup.kept_seeds() == [{5, 11}]
 
 
 def test_a_stored_run_is_what_training_gives():
