@@ -993,6 +993,20 @@ rng = np.random.default_rng(21)
 xs = [rng.normal(size=8) for _ in range(8)]
 for got in call_on_ranks(halving_doubling, xs, distances=[1, 2, 4], new=True):
     assert is_close(got, np.sum(xs, axis=0)), "N = 8: the numbers lost digits on their way. Stay in float64."
+from course.comm import Slow
+from course.spmd import RunFailed
+
+xs = [np.arange(8) + 10 * rank for rank in range(4)]
+for slow_rank in (1, 2):  # then a message of another round comes before the partner's
+    late = [Slow(slow_rank, 1e-3)]
+    try:
+        sums = list(spmd(halving_doubling, xs, distances=[1, 2], carrier="simulated", faults=late))
+    except RunFailed:
+        sums = [np.zeros(8)]
+    assert all(np.array_equal(np.asarray(got), np.sum(xs, axis=0)) for got in sums), (
+        f"with a slow rank {slow_rank} the function fails, since a message of another round came first. Name the source "
+        "of each message: source=partner."
+    )
 ### END HIDDEN TESTS
 
 # %% check halving-doubling-uneven points=2
@@ -1314,7 +1328,12 @@ for N_now, P_now in [(8, 2), (8, 4), (6, 1)]:
         f"{N_now} ranks, {P_now} per node, {8 * N_now} bytes each: {counted_now} bytes were counted; yours gives {got}."
     )
 ### BEGIN HIDDEN TESTS
-for N_now, P_now, n_now, right in [(16, 4, 160, 960), (64, 8, 640, 8960), (12, 12, 120, 0), (9, 3, 90, 360)]:
+for N_now, P_now, n_now, right in [
+    (16, 4, 160, 960),
+    (64, 8, 640, 8960),
+    (12, 12, 120, 0),
+    (16, 4, 160_000_304, 960_001_824),
+]:
     got = float(uplink_bytes(N_now, P_now, n_now))
     assert abs(got - right) <= 1e-9 * max(right, 1), (
         f"{N_now} ranks, {P_now} per node, {n_now} bytes each: {right} bytes; yours gives {got}."
@@ -1765,6 +1784,7 @@ for nbytes_now, most_now, right in [
     ([1, 1, 200], 100, [[2], [1, 0]]),
     ([10] * 7, 30, [[6, 5, 4], [3, 2, 1], [0]]),
     ([50, 60, 30, 30, 5], 65, [[4, 3, 2], [1], [0]]),
+    ([51, 50], 100, [[1], [0]]),
 ]:
     got = [list(group) for group in buckets(nbytes_now, most_now)]
     assert got == right, f"arrays of {nbytes_now} bytes, buckets of {most_now}: expected {right}; yours gives {got}."
