@@ -23,7 +23,9 @@ def check_student(text):
     if not student:
         raise Problem(f"your student id is missing: write {EXAMPLE}.")
     if not VALID.fullmatch(student) or not re.search(r"\w", student):
-        raise Problem("a student id has up to 64 letters, digits and the characters . _ @ - and no blanks.")
+        raise Problem(
+            f"{student[:70]!r} cannot be a student id: write up to 64 letters, digits and . _ @ - without blanks."
+        )
     return student
 
 
