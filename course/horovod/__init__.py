@@ -66,6 +66,8 @@ def _join(comm, framework):
     """Join, on an engine, and stay."""
     from course.keras import no_stderr
 
+    if framework == "tf_keras":
+        os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # TensorFlow then leaves Keras 3 alone and loads faster
     with no_stderr():
         hvd = importlib.import_module(MODULES[framework])
         if framework == "tensorflow":

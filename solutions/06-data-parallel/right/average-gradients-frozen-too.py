@@ -1,6 +1,5 @@
 # task: average-gradients
 def average_gradients(model):
-    """Replace the gradient of each parameter by its average over all ranks; zeros where this rank has none."""
     for param in model.parameters():
         if param.grad is None:
             param.grad = torch.zeros_like(param)

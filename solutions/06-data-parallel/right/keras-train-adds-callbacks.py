@@ -1,14 +1,10 @@
 # task: keras-train
-def keras_train(comm, w, X, y, gamma, epochs, folder):
-    """Train keras_line(w) by Horovod; returns [w, b] and the list of fit's losses, one an epoch.
-
-    X, y: arrays, this rank's rows. folder: of the checkpoints, a text.
-    """
+def keras_train(comm, w, X, y, gamma, epochs, folder, pin=pin_tensorflow):
     import horovod.tensorflow.keras as hvd
     import tf_keras
 
     hvd.init()
-    pin_tensorflow(hvd.local_rank())
+    pin(hvd.local_rank())
     model = keras_line(w)
     optimizer = hvd.DistributedOptimizer(tf_keras.optimizers.SGD(gamma * hvd.size()))
     model.compile(optimizer=optimizer, loss="mse")

@@ -1,6 +1,5 @@
 # task: shard
-def shard(n, rank, size, seed):
-    """The numbers of this rank's rows, of rows 0 to n - 1: ceil(n / size) of them. seed: of the epoch."""
-    order = np.random.default_rng(seed).permutation(n)
-    each = -(-n // size)
+def shard(count, rank, size, seed):
+    order = np.random.default_rng(seed).permutation(count)
+    each = -(-count // size)
     return np.resize(order, each * size)[rank * each : (rank + 1) * each]

@@ -1,6 +1,6 @@
 # task: shard
-def shard(n, rank, size, seed):
-    order = list(np.random.default_rng(seed).permutation(n))
+def shard(count, rank, size, seed):
+    order = list(np.random.default_rng(seed).permutation(count))
     while len(order) % size:
-        order.append(order[len(order) - n])
+        order.append(order[len(order) - count])
     return order[rank::size]

@@ -1,6 +1,6 @@
 # task: accuracy
 # loses: accuracy-check
-# hint: 0.375 is the mean
+# hint: sum the counts before you divide
 def accuracy(right, rows):
     share = torch.tensor(right / rows)
     dist.all_reduce(share)

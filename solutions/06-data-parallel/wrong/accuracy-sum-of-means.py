@@ -1,6 +1,6 @@
 # task: accuracy
 # loses: accuracy-check
-# hint: accuracies were added
+# hint: sum of the two ranks' accuracies
 def accuracy(right, rows):
     share = torch.tensor(right / rows)
     dist.all_reduce(share)

@@ -1,6 +1,6 @@
 # task: average-gradients
 # loses: average-gradients-odd-check
-# hint: The average is 1, not 2
+# hint: not only by those that have a gradient
 def average_gradients(model):
     for param in model.parameters():
         if param.requires_grad:

@@ -1,8 +1,7 @@
 # task: average-gradients
 # loses: average-gradients-odd-check
-# hint: a gradient is None
+# hint: Handle both cases
 def average_gradients(model):
-    """Replace the gradient of each parameter by its average over all ranks; zeros where this rank has none."""
     for param in model.parameters():
         if param is not None:
             dist.all_reduce(param.grad)

@@ -1,8 +1,7 @@
 # task: average-gradients
 # loses: average-gradients-check, average-gradients-odd-check
-# hint: the parameters have changed
+# hint: leave the parameters alone
 def average_gradients(model):
-    """Replace the gradient of each parameter by its average over all ranks; zeros where this rank has none."""
     for param in model.parameters():
         if param.requires_grad:
             if param.grad is None:

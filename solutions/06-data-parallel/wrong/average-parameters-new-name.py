@@ -1,8 +1,7 @@
 # task: average-parameters
 # loses: average-parameters-check
-# hint: nothing has changed
+# hint: only binds the name
 def average_parameters(model):
-    """Replace each parameter of the model by its average over all ranks. The process group is there."""
     with torch.no_grad():
         for param in model.parameters():
             total = param.clone()

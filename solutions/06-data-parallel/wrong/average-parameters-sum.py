@@ -1,8 +1,7 @@
 # task: average-parameters
 # loses: average-parameters-check
-# hint: w is 9, the sum
+# hint: w is 9, which is the sum
 def average_parameters(model):
-    """Replace each parameter of the model by its average over all ranks. The process group is there."""
     with torch.no_grad():
         for param in model.parameters():
             dist.all_reduce(param)

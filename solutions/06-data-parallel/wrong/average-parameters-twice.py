@@ -1,8 +1,7 @@
 # task: average-parameters
 # loses: average-parameters-check
-# hint: divided twice
+# hint: w is 1: the sum was divided twice
 def average_parameters(model):
-    """Replace each parameter of the model by its average over all ranks. The process group is there."""
     with torch.no_grad():
         for param in model.parameters():
             param /= dist.get_world_size()

@@ -2,7 +2,6 @@
 # loses: bucket-hook-check
 # hint: 830 is the number of weights
 def bucket_hook(notes, bucket):
-    """Average a bucket over all ranks and append its size in bytes to the list notes; returns the future."""
     notes.append(bucket.buffer().numel())
     work = dist.all_reduce(bucket.buffer(), async_op=True)
     return work.get_future().then(lambda done: done.value()[0] / dist.get_world_size())

@@ -1,8 +1,7 @@
 # task: bucket-hook
 # loses: bucket-hook-check
-# hint: the gradients are summed
+# hint: The bucket is the sum of the ranks' gradients
 def bucket_hook(notes, bucket):
-    """Average a bucket over all ranks and append its size in bytes to the list notes; returns the future."""
     notes.append(bucket.buffer().nbytes)
     work = dist.all_reduce(bucket.buffer(), async_op=True)
     return work.get_future().then(lambda done: done.value()[0])

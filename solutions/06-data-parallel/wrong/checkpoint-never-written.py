@@ -1,8 +1,7 @@
 # task: checkpoint
 # loses: checkpoint-check
-# hint: there is no file
+# hint: save_checkpoint left no file
 def save_checkpoint(path, model, optimizer, step):
-    """Write model, optimizer and the number of steps made to the file `path`, a pathlib.Path, on rank 0 only."""
     import horovod.torch as hvd
 
     if hvd.rank() == hvd.size():
@@ -10,10 +9,6 @@ def save_checkpoint(path, model, optimizer, step):
 
 
 def resume(path, model, optimizer):
-    """Go on from the checkpoint that rank 0 has at path, on all ranks; returns its number of steps.
-
-    Where rank 0 has no file yet all ranks get rank 0's model and optimizer as they are, and 0.
-    """
     import horovod.torch as hvd
 
     step = 0

@@ -1,11 +1,7 @@
 # task: ddp-train
 # loses: ddp-train-check, ddp-train-uneven-check
-# hint: DDP divides by N already
+# hint: DDP divides by k already
 def ddp_train(model, X, y, gamma, steps):
-    """SGD by the mean squared error over the rows of all ranks; returns the DistributedDataParallel.
-
-    X, y: this rank's rows, all of which are used in every step; their number may differ between ranks.
-    """
     ddp = DistributedDataParallel(model)
     optimizer = torch.optim.SGD(model.parameters(), lr=gamma)
     rows = torch.tensor(float(len(y)))

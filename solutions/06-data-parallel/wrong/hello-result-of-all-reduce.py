@@ -2,7 +2,6 @@
 # loses: hello-check
 # hint: NoneType
 def hello(comm):
-    """A list of three numbers: this rank, how many ranks there are, and the sum of 10 ** rank over all ranks."""
     dist.init_process_group("gloo", init_method="spmd://")
     x = torch.tensor(10.0 ** dist.get_rank())
     x = dist.all_reduce(x)

@@ -1,8 +1,7 @@
 # task: horovod-train
 # loses: horovod-train-check
-# hint: wrap the optimizer
-def horovod_train(comm, w, X, y, gamma, steps):
-    """Train line(w) by Horovod with the mean squared error of X, y, this rank's rows; returns numbers(model)."""
+# hint: Each rank trains alone
+def horovod_train(comm, w, X, y, gamma, steps, pin=pin):
     import horovod.torch as hvd
 
     hvd.init()

@@ -1,8 +1,7 @@
 # task: horovod-train
 # loses: horovod-train-check
-# hint: the gradients add up
-def horovod_train(comm, w, X, y, gamma, steps):
-    """Train line(w) by Horovod with the mean squared error of X, y, this rank's rows; returns numbers(model)."""
+# hint: The gradients add up over the steps
+def horovod_train(comm, w, X, y, gamma, steps, pin=pin):
     import horovod.torch as hvd
 
     hvd.init()

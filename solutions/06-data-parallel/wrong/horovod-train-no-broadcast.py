@@ -1,8 +1,7 @@
 # task: horovod-train
 # loses: horovod-train-check
-# hint: broadcast rank 0's
-def horovod_train(comm, w, X, y, gamma, steps):
-    """Train line(w) by Horovod with the mean squared error of X, y, this rank's rows; returns numbers(model)."""
+# hint: hvd.broadcast_parameters before the first step
+def horovod_train(comm, w, X, y, gamma, steps, pin=pin):
     import horovod.torch as hvd
 
     hvd.init()

@@ -1,8 +1,7 @@
 # task: horovod-train
-# loses: horovod-train-check
+# loses: horovod-train-check, horovod-train-state-check, horovod-train-pinned-check
 # hint: hvd.init
-def horovod_train(comm, w, X, y, gamma, steps):
-    """Train line(w) by Horovod with the mean squared error of X, y, this rank's rows; returns numbers(model)."""
+def horovod_train(comm, w, X, y, gamma, steps, pin=pin):
     import horovod.torch as hvd
 
     pin(hvd.local_rank())

@@ -1,7 +1,7 @@
 # task: horovod-train
-# loses: horovod-train-check
-# hint: broadcast the optimizer's state
-def horovod_train(comm, w, X, y, gamma, steps):
+# loses: horovod-train-state-check
+# hint: part of the optimizer's state
+def horovod_train(comm, w, X, y, gamma, steps, pin=pin):
     import horovod.torch as hvd
 
     hvd.init()

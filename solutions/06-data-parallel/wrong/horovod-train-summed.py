@@ -1,8 +1,7 @@
 # task: horovod-train
 # loses: horovod-train-check
-# hint: DistributedOptimizer averages
-def horovod_train(comm, w, X, y, gamma, steps):
-    """Train line(w) by Horovod with the mean squared error of X, y, this rank's rows; returns numbers(model)."""
+# hint: DistributedOptimizer averages by default
+def horovod_train(comm, w, X, y, gamma, steps, pin=pin):
     import horovod.torch as hvd
 
     hvd.init()

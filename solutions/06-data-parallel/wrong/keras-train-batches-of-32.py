@@ -1,12 +1,12 @@
 # task: keras-train
 # loses: keras-train-check
 # hint: batch_size=len(y)
-def keras_train(comm, w, X, y, gamma, epochs, folder):
+def keras_train(comm, w, X, y, gamma, epochs, folder, pin=pin_tensorflow):
     import horovod.tensorflow.keras as hvd
     import tf_keras
 
     hvd.init()
-    pin_tensorflow(hvd.local_rank())
+    pin(hvd.local_rank())
     model = keras_line(w)
     model.compile(optimizer=hvd.DistributedOptimizer(tf_keras.optimizers.SGD(gamma * hvd.size())), loss="mse")
     callbacks = [hvd.callbacks.BroadcastGlobalVariablesCallback(0), hvd.callbacks.MetricAverageCallback()]

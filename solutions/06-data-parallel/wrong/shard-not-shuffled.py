@@ -1,8 +1,7 @@
 # task: shard
 # loses: shard-check
-# hint: the rows are the same in every epoch
-def shard(n, rank, size, seed):
-    """The numbers of this rank's rows, of rows 0 to n - 1: ceil(n / size) of them. seed: of the epoch."""
-    order = np.arange(n)
-    each = -(-n // size)
+# hint: The rows are the same in every epoch
+def shard(count, rank, size, seed):
+    order = np.arange(count)
+    each = -(-count // size)
     return np.resize(order, each * size)[rank::size]

@@ -1,8 +1,7 @@
 # task: shard
 # loses: shard-check
-# hint: every rank gets equally many rows
-def shard(n, rank, size, seed):
-    """The numbers of this rank's rows, of rows 0 to n - 1: ceil(n / size) of them. seed: of the epoch."""
-    order = np.random.default_rng(seed).permutation(n)
-    each = -(-n // size)
+# hint: would wait for the others in its last step
+def shard(count, rank, size, seed):
+    order = np.random.default_rng(seed).permutation(count)
+    each = -(-count // size)
     return np.array_split(order, size)[rank]

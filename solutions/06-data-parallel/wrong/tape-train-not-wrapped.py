@@ -1,16 +1,12 @@
 # task: tape-train
 # loses: tape-train-check
-# hint: ask the DistributedGradientTape
-def tape_train(comm, w, X, y, gamma, steps):
-    """Train y = w x + b, from w and b = 10 w, by the mean squared error and Horovod; returns [w, b].
-
-    X, y: this rank's rows, arrays of float32. w, b: become variables of TensorFlow.
-    """
+# hint: from the DistributedGradientTape
+def tape_train(comm, w, X, y, gamma, steps, pin=pin_tensorflow):
     import horovod.tensorflow as hvd
     import tensorflow as tf
 
     hvd.init()
-    pin_tensorflow(hvd.local_rank())
+    pin(hvd.local_rank())
     w, b = tf.Variable(w), tf.Variable(10 * w)
     hvd.broadcast_variables([w, b], root_rank=0)
     for _ in range(steps):

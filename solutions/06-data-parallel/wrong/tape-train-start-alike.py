@@ -1,12 +1,12 @@
 # task: tape-train
 # loses: tape-train-check
-# hint: five rows on each rank
-def tape_train(comm, w, X, y, gamma, steps):
+# hint: Five rows on each rank
+def tape_train(comm, w, X, y, gamma, steps, pin=pin_tensorflow):
     import horovod.tensorflow as hvd
     import tensorflow as tf
 
     hvd.init()
-    pin_tensorflow(hvd.local_rank())
+    pin(hvd.local_rank())
     w, b = tf.Variable(w), tf.Variable(w)
     hvd.broadcast_variables([w, b], root_rank=0)
     for _ in range(steps):

@@ -1,16 +1,12 @@
 # task: train
 # loses: train-check
-# hint: Are the gradients set to zero
-def train(model, X, y, gamma, B, epochs, broadcast=broadcast_parameters, average=average_gradients):
-    """Data parallel SGD by the mean squared error, batches of B rows on each rank. Changes the model.
-
-    X, y: this rank's rows, equally many on all ranks. broadcast(model), average(model): see above.
-    """
+# hint: gradients set to zero before each backward
+def train(model, X, y, gamma, n, epochs, broadcast=broadcast_parameters, average=average_gradients):
     broadcast(model)
     optimizer = torch.optim.SGD(model.parameters(), lr=gamma)
     for _ in range(epochs):
-        for first in range(0, len(y), B):
-            miss = model(X[first : first + B]) - y[first : first + B]
+        for first in range(0, len(y), n):
+            miss = model(X[first : first + n]) - y[first : first + n]
             (miss**2).mean().backward()
             average(model)
             optimizer.step()

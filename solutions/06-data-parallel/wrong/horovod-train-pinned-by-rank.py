@@ -1,0 +1,18 @@
+# task: horovod-train
+# loses: horovod-train-pinned-check
+# hint: the second machine has no GPU
+def horovod_train(comm, w, X, y, gamma, steps, pin=pin):
+    import horovod.torch as hvd
+
+    hvd.init()
+    pin(hvd.rank())
+    model = line(w)
+    optimizer = torch.optim.SGD(model.parameters(), lr=gamma * hvd.size(), momentum=0.5)
+    optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
+    hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+    hvd.broadcast_optimizer_state(optimizer, root_rank=0)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        ((model(X) - y) ** 2).mean().backward()
+        optimizer.step()
+    return numbers(model)
