@@ -9,7 +9,7 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.labs import converter, source
+from autograder.labs import converter, glossary, source
 from course.errors import Problem
 from course.files import write_whole
 from course.student import stubs
@@ -19,7 +19,7 @@ STUB, ANSWER_STUB = stubs.CODE, stubs.ANSWER
 
 def build_all():
     """Path in labs/ -> content (bytes) of every notebook that students receive."""
-    built = build_index()
+    built = build_index() | build_glossary()
     for name in source.lab_names():
         built |= build_lab(name, solved(name))
     return built
@@ -29,6 +29,12 @@ def build_index():
     """Path -> content of the index, nothing where there is no text for it."""
     index = source.SOLUTIONS / "index.py"
     return {source.LABS / "index.ipynb": to_bytes(source.read(index))} if index.exists() else {}
+
+
+def build_glossary():
+    """Path -> content of the glossary, nothing where there is no text for it."""
+    page = glossary.make_page()
+    return {} if page is None else {source.LABS / glossary.PAGE: to_bytes(page)}
 
 
 def build_lab(name, solution):
@@ -54,7 +60,9 @@ def solved(name):
     path = source.SOLUTIONS / name / "lab.py"
     if not path.exists():
         raise Problem(f"there is no lab {name}; there are {', '.join(source.lab_names())}.")
-    return source.read(path)
+    notebook = source.read(path)
+    glossary.add_links(notebook, name)
+    return notebook
 
 
 def student_version(name, solution):

@@ -484,8 +484,8 @@ plots.curves(
 # %% [markdown]
 # ## Step 3. A deadlock, made on purpose
 #
-# Collectives have one mistake of their own. Let every rank send an array to its right neighbour and receive one from its
-# left neighbour, in a circle. This **shift** is needed often, for example where a picture is cut into strips and each
+# When ranks wait for each other, no rank can continue. This happens easily. Let every rank send an array to its right
+# neighbour and receive one from its left neighbour, in a circle. This **shift** is needed often, for example where a picture is cut into strips and each
 # rank needs the edge of the next strip. Here is a first try:
 
 
@@ -614,7 +614,7 @@ assert (ring, victims) == ([1, 4, 2], [0, 5]), (
 # %% [markdown]
 # There are three ways to repair the shift:
 #
-# - **Order.** Half of the ranks receive first, so somebody is always ready to receive.
+# - **Order.** Half of the ranks receive first, so there is always a rank that is ready to receive.
 # - **Both at once.** `comm.sendrecv` begins to send and to receive, and returns when both are done. It is one call,
 #   because sending to one neighbour while receiving from another is so common.
 # - **Do not wait yet.** `comm.irecv` begins to receive and returns at once, so the rank can send, and wait afterwards.
@@ -789,7 +789,7 @@ for size in range(1, 10):
         for matrix in matrices:
             right = right @ matrix
         got = np.asarray(spmd(reduce, matrices, op=product, root=root, carrier="simulated")[root])
-        assert np.array_equal(got, right), (
+        assert np.array_equal(right, got), (
             f"with {size} ranks and root={root} the product in the order of ranks is {right.tolist()}; yours is "
             f"{got.tolist()}."
         )
@@ -818,8 +818,8 @@ run.trace.timeline()
 #
 # Only rank 0 has the result of the reduce. Which array do the other ranks give to the broadcast?
 #
-# The functions it is made of are arguments, `reduce` and `broadcast`: yours of steps 2 and 4, unless others are given.
-# The check gives others, so that a mistake in your tree does not cost points twice. This is the `reduce` that it gives:
+# `reduce` and `broadcast` are arguments: your functions of steps 4 and 2, unless others are given. The check gives
+# others, so that a mistake in your tree does not cost points twice. This is the `reduce` that it gives:
 
 
 # %%
@@ -922,7 +922,7 @@ def gradient(theta, X, y):
     return 2 / len(y) * (X.T @ (X @ theta - y))
 
 
-def average_gradient_in_two(comm, X, y, theta, all_reduce=all_reduce):
+def average_gradient_in_two(comm, X, y, theta):
     """The gradient of the average squared error over the rows of all ranks, on every rank, by two all-reduces."""
     weighted = all_reduce(comm, gradient(theta, X, y) * len(y))
     return weighted / all_reduce(comm, np.array([len(y)]))
@@ -1069,6 +1069,15 @@ for size in (1, 2, 3, 6, 8):
         assert all(np.array_equal(np.asarray(run[s][1]), whole_now[s]) for s in range(size)), "x has changed."
         assert np.array_equal(np.asarray(run.trace.link_messages), 1 - np.eye(size)), "a row took another way."
         assert int(np.max(run.trace.steps)) <= max(0, size - 1), f"with {size} ranks it takes {run.trace.steps} steps."
+from course.comm import Delay
+
+whole_now = np.arange(50).reshape(5, 5, 2)
+for source in range(5):  # a message to the next rank is late, so the one to the rank after that overtakes it
+    late = [Delay(source, (source + 1) % 5, 1e-3)]
+    run = spmd(all_to_all, list(whole_now), carrier="simulated", faults=late)
+    assert all(np.array_equal(np.asarray(run[d]), whole_now[:, d]) for d in range(5)), (
+        "when a message is late, rows land in wrong places: name the source of every message that you receive."
+    )
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -1083,7 +1092,7 @@ for size in (1, 2, 3, 6, 8):
 # whole array of every other rank.
 
 # %% predict busiest
-# Now the second version: about how many arrays' worth of bytes, in units of $n$, does the busiest of 8 ranks receive?
+# Now the second version, in parts: about how many times $n$ bytes does the busiest of 8 ranks receive?
 # a) 1/8
 # b) 2
 # c) 7
@@ -1935,7 +1944,7 @@ print("trace.json has", len(run.trace.messages), "messages")
 # | all-gather | `MPI_Allgather`; `MPI_Allgatherv` | `dist.all_gather`, tensors of one size | `hvd.allgather`, the first dimension may differ |
 # | reduce-scatter | `MPI_Reduce_scatter`; `MPI_Reduce_scatter_block` for parts of one size | `dist.reduce_scatter_single` (before 2.13 `reduce_scatter_tensor`) | `hvd.reducescatter` |
 # | all-reduce | `MPI_Allreduce` | `dist.all_reduce` | `hvd.allreduce`, which averages unless you pass `op=hvd.Sum` |
-# | all-to-all | `MPI_Alltoall`; `MPI_Alltoallv` | `dist.all_to_all_single`; with Gloo only if your version supports it | `hvd.alltoall` |
+# | all-to-all | `MPI_Alltoall`; `MPI_Alltoallv` | `dist.all_to_all_single`; `dist.all_to_all` for lists of tensors | `hvd.alltoall` |
 
 # %% [markdown]
 # ## What you have now

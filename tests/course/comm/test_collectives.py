@@ -129,6 +129,16 @@ def test_all_gather(carrier, lab):
     check_all(carrier, right)
 
 
+def test_all_to_all(carrier, lab):
+    def right(case):
+        rows = [np.stack([x + dest for dest in range(case.ranks)]) for x in case.xs]
+        run = spmd(lab["all_to_all"], rows, carrier=carrier)
+        are(run, [np.stack([x[dest] for x in rows]) for dest in range(case.ranks)])
+        assert run.trace.messages_sent.tolist() == [case.ranks - 1] * case.ranks
+
+    check_all(carrier, right)
+
+
 def test_matrix_products_are_kept_in_the_order_of_ranks(carrier, lab):
     matrices = [np.array([[1.0, rank], [0, 2]]) for rank in range(MOST[carrier])]
     run = spmd(lab["all_reduce"], matrices, carrier=carrier, op=np.matmul)
