@@ -33,7 +33,7 @@
 # |---|---|---|
 # | A | a logistic function that keeps its digits | 8 |
 # | B | the derivative of the softmax | 6 |
-# | C | where a training run stands, and when to stop it | 10 |
+# | C | where a training run stands, and where the network is unsure | 9 |
 # | D | the same network in PyTorch and in Keras | 22 |
 # | E | batches that nobody has to send | 12 |
 # | F | one step on a GPU | 3 |
@@ -470,7 +470,8 @@ assert np.isfinite(got), (
     "the largest T of each row, and compute c + ln Σ e^(T - c) - T_y instead of the logarithm of f."
 )
 assert not 1 < got < 100, (
-    f"for a certain and wrong answer R has no upper limit; yours is {got:.3f}. Do not limit the probabilities or the error."
+    f"for a certain and wrong answer R has no upper limit; yours is {got:.3f}. Do not limit the probabilities or the "
+    "error."
 )
 right = (1000 + np.log(2)) / 2
 assert abs(got - right) <= 1e-6, (
@@ -1522,7 +1523,7 @@ assert got.shape == (4, 4) and np.allclose(got, right, atol=1e-8), f"for 4 class
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ## Further: C. Where a training run stands, and when to stop it (extra credit)
+# ## Further: C. Where a training run stands, and where the network is unsure (extra credit)
 #
 # After $t$ iterations, how many epochs are complete, and how many iterations of the next one are done? With 10 examples
 # and $B = 4$ an epoch has 3 iterations (4, 4 and 2 examples). So after 7 iterations 2 epochs are complete, and 1
@@ -1566,87 +1567,70 @@ for t_now, n_now, B_now, right in [(0, 10, 4, (0, 0)), (250, 4000, 32, (2, 0)), 
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# When should training stop? The error on the digits trained on keeps falling, but the error on held-out digits may rise
-# again: the network begins to learn the noise of its examples. **Early stopping** watches the held-out error after each
-# epoch and keeps the weights of the best epoch so far. It stops when the error has not improved for `patience` epochs
-# in a row. With the held-out errors 9, 5, 4, 6, 5, 3 after epochs 0 to 5 and a patience of 2, training stops after
-# epoch 4, and the weights of epoch 2 are kept: (4, 2). It never sees the 3. With a patience of 3 it would reach epoch
-# 5: (5, 5).
+# The network gives probabilities, and so far you used only the place of the largest. If the largest one is small, the
+# network is unsure, and a person had better look at the image. Let it **refuse** such images.
 
 
-# %% task stop-early
-def stop_early(errors, patience):
-    """(the epoch after which training stops, the epoch whose weights are kept) for held-out errors of epochs 0, 1, ...
+# %% task refuse
+def read_or_refuse(f, threshold):
+    """The most probable class of each row of f, or -1 where its probability is below the threshold.
 
-    An error improves only where it is smaller than all before. Where training never stops early, its last epoch is the
-    last one of `errors`.
+    f: probabilities of shape (examples, classes). Returns whole numbers of shape (examples,).
     """
-    # about 6 lines
+    # about 2 lines
     ### BEGIN SOLUTION
-    best = 0
-    for epoch, error in enumerate(errors):
-        if error < errors[best]:
-            best = epoch
-        if epoch - best >= patience:
-            return epoch, best
-    return len(errors) - 1, best
+    read = np.argmax(f, axis=1)
+    return np.where(f.max(axis=1) < threshold, -1, read)
     ### END SOLUTION
 
 
-# %% check stop-early extra=2
+# %% check refuse extra=1
+import numpy as np
+
 from course.checks import call
 
-got = call(stop_early, [8.0, 6.0, 7.0, 6.5, 5.0, 5.5, 5.2, 5.1, 5.3, 1.0], 3)
-assert got is not None, "stop_early returned None. End it with a `return` statement."
-assert isinstance(got, (tuple, list)) and len(got) == 2, "stop_early returns two numbers: the last epoch, and the best."
-got = tuple(got)
-assert got != (8, 4), (
-    "yours goes on for one epoch too long: after epoch 7 there are three epochs in a row without improvement."
+shares = np.array([[0.1, 0.7, 0.2], [0.4, 0.3, 0.3], [0.0, 0.1, 0.9], [0.2, 0.5, 0.3]])
+got = call(read_or_refuse, shares, 0.5)
+assert got is not None, "read_or_refuse returned None. End it with a `return` statement."
+got = np.asarray(got, dtype=float)
+assert got.shape != (), "read_or_refuse returned a single number: find the largest probability of each row, axis=1."
+assert got.shape != (3,) or got.tolist() != [1, 2, 1], "yours leaves out the refused example. Return -1 for it."
+assert got.shape != (3,), (
+    "yours has one number per class: axis=0 goes down the columns. Each row is an example: axis=1."
 )
-assert got != (9, 9), "(9, 9) looks at all errors. Training stops after epoch 7, so the error of epoch 9 is never seen."
-assert got != (7, 7), "the weights of the last epoch are not the best ones: keep those of epoch 4, whose error is 5."
-assert got != (4, 7), "(4, 7) has the two numbers the wrong way round: the epoch of the stop first."
-assert got[0] >= 7, (
-    f"yours stops at epoch {got[0]}, before three epochs in a row without improvement. A new best error, 5 at epoch 4, "
-    "begins the count again."
+assert got.shape == (4,), f"there is one number per example, so the shape is (4,); yours {got.shape}."
+assert not np.allclose(got, [0.7, -1, 0.9, 0.5]), (
+    "yours returns the largest probabilities. Return their places: argmax."
 )
-assert got == (7, 4), f"three epochs after the best, epoch 4, training stops: (7, 4); yours {got}."
-got = tuple(stop_early([3.0, 2.0, 2.0, 2.0, 1.0], 2))
-assert got != (4, 4), "an equal error is no improvement: 2, 2, 2 stops after epoch 3, where yours went on."
-assert got == (3, 1), f"errors 3, 2, 2, 2, 1 with a patience of 2 give (3, 1); yours {got}."
-assert tuple(stop_early([5.0, 4.0, 3.0], 2)) == (2, 2), (
-    f"errors 5, 4, 3 never stop early, so the last epoch is 2, and it is the best; yours "
-    f"{stop_early([5.0, 4.0, 3.0], 2)}."
+assert not np.allclose(got, [0, -1, 0, 0]), "yours returns the least probable classes: argmax, not argmin."
+assert not np.allclose(got, [2, -1, 3, 2]), "classes count from 0: do not add 1."
+assert not np.allclose(got, [1, 0, 2, 1]), (
+    "the second example is not refused: its largest probability, 0.4, is below 0.5."
 )
+assert not np.allclose(got, [-1, 0, -1, -1]), "yours refuses where the network is sure: refuse below the threshold."
+assert not np.allclose(got, [1, -1, 2, -1]), "a probability equal to the threshold is not below it: 0.5 is read."
+assert np.allclose(got, [1, -1, 2, 1]), f"with the threshold 0.5 it reads 1, refused (-1), 2, 1; yours {got}."
 ### BEGIN HIDDEN TESTS
-for errors_now, patience_now, right in [
-    ([9.0, 5.0, 4.0, 6.0, 5.0, 3.0], 2, (4, 2)),
-    ([9.0, 5.0, 4.0, 6.0, 5.0, 3.0], 3, (5, 5)),
-    ([1.0, 2.0, 3.0], 1, (1, 0)),
-    ([1.0], 4, (0, 0)),
-    ([4.0, 5.0, 3.0, 4.0, 4.0, 2.0, 3.0], 3, (6, 5)),
-]:
-    got = tuple(call(stop_early, errors_now, patience_now))
-    assert got == right, f"errors {errors_now} with a patience of {patience_now}: {right}; yours {got}."
+shares = np.random.default_rng(4).dirichlet(np.ones(5), size=20)
+right = np.where(shares.max(axis=1) < 0.45, -1, shares.argmax(axis=1))
+got = np.asarray(call(read_or_refuse, shares, 0.45), dtype=float)
+assert got.shape == (20,) and np.array_equal(got, right), f"20 other examples: {right}; yours {got}."
 ### END HIDDEN TESTS
 
 # %% measure
-# For show: 25 epochs on only 300 digits. The held-out error, and where early stopping would have ended the run.
-few = train(
-    start(784, 64, 10, 2.0, seed=3), X_train[:300], y_train[:300], gradient_of(relu, relu_prime), 0.2, 32, 25, seed=3
-)
-known = [cross_entropy(forward(w, X_train[:300], relu, softmax)[2], y_train[:300]) for w in few]
-held = [float(cross_entropy(forward(w, X_held, relu, softmax)[2], y_held)) for w in few]
-stop, best = stop_early(held, 3)
+# For show: how many images a network refuses, and how many of the others it reads rightly.
+last = train_digits(relu, relu_prime, M=64, scale=2.0, gamma=0.2)[-1]
+f = forward(last, X_held, relu, softmax)[3]
 epochs, more = progress(83, 300, 32)
-print(f"with a patience of 3, training stops after epoch {stop} and keeps the weights of epoch {best}")
-print(f"R there: {held[best]:.3f} on held-out digits; after 25 epochs {held[-1]:.3f}. Smallest of all: {min(held):.3f}")
-print(f"after 83 iterations, {epochs} epochs are complete, and {more} iterations of the next one")
+print(f"with 300 examples in batches of 32, 83 iterations are {epochs} epochs and {more} more iterations")
+refused, right = [], []
+for threshold in (0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95):
+    read = read_or_refuse(f, threshold)
+    refused.append(100 * np.mean(read == -1))
+    right.append(100 * np.mean(read[read >= 0] == y_held[read >= 0]))
+    print(f"threshold {threshold:4}: {refused[-1]:4.1f}% refused, {right[-1]:.1f}% of the others read rightly")
 plots.curves(
-    {"300 digits trained on": (range(26), known), "1,000 digits held out": (range(26), held)},
-    x="epochs",
-    y="R",
-    title="The error on digits trained on and on held-out digits",
+    {"64 ReLUs": (refused, right)}, x="refused (%)", y="of the others read rightly (%)", title="Refusing images"
 )
 
 # %% [markdown]
