@@ -399,9 +399,9 @@ for name, mine, right in zip("VZTf", got, (V_right, np.sin(V_right), T_right, np
 # %% [markdown]
 # ## Step 4. The error, and a gradient by trying
 #
-# Squared errors suit a model that predicts a number. Here the answer is a class, $y_i$, a whole number from 0 to $K -
-# 1$. The network gives each class a probability, and the error is the **cross-entropy**: minus the logarithm of the
-# probability of the right class, averaged over the $B$ examples of the batch.
+# Squared errors suit a model that predicts a number. Here the answer is a class, $y_i$, a whole number from 0 to
+# $K - 1$. The network gives each class a probability, and the error is the **cross-entropy**: minus the logarithm of
+# the probability of the right class, averaged over the $B$ examples of the batch.
 #
 # $$ R = \frac{1}{B} \sum_{i=1}^{B} - \ln f_{y_i}(X_i) $$
 #
@@ -561,9 +561,9 @@ assert got.shape == (5,) and np.allclose(got, np.cos(at) * np.arange(5), atol=1e
 # Now the exact gradient, at the price of about two more passes through the network. Go through the network backwards,
 # and keep track of the derivative of $R$ with respect to each value on the way back.
 #
-# **First the output.** How does $R$ change with $T$? By the quotient rule, the derivative of the softmax is $\partial
-# f_k / \partial T_l = f_k (\delta_{kl} - f_l)$, where $\delta_{kl}$ is 1 if $k = l$, else 0. Only $f_y$ occurs in $-\ln
-# f_y$, so for one example
+# **First the output.** How does $R$ change with $T$? By the quotient rule, the derivative of the softmax is
+# $\partial f_k / \partial T_l = f_k (\delta_{kl} - f_l)$, where $\delta_{kl}$ is 1 if $k = l$, else 0. Only $f_y$
+# occurs in $-\ln f_y$, so for one example
 #
 # $$ \frac{\partial(-\ln f_y)}{\partial T_l} = -\frac{1}{f_y} \cdot f_y (\delta_{yl} - f_l) = f_l - \delta_{yl} $$
 #
@@ -1006,9 +1006,14 @@ plots.images(
 # units there are after five epochs, and how many of the hidden numbers $Z$ lie in the flat parts of the logistic curve
 # (below 0.01 or above 0.99) at the start.
 
-# %% predict zero-units
-# The weights of the 64 hidden units all begin at zero. How many different hidden units are there after five epochs?
-# Write a number.
+# %% predict flat-share
+# The pixels of a digit have a mean square of about 0.1, and the right deviation of the weights is the root of 1/784.
+# The logistic function is in its flat parts where the sum v is below -4.6 or above 4.6. Which share of the hidden
+# numbers Z lies there at the start if the weights are 30 times too large?
+# a) less than 10%
+# b) 10% to 40%
+# c) 40% to 80%
+# d) more than 80%
 
 # %% measure
 # For show: four beginnings, five epochs each. Change the factors.
@@ -1025,8 +1030,8 @@ for name, factor in {"all zero": 0, "0.01 times": 0.01, "as in start": 1, "30 ti
         f"{name}: {flat_share:.0%} of Z flat at the start; {units} different hidden units; R goes from "
         f"{errors[0]:.3f} to {errors[-1]:.3f}"
     )
-    if factor == 0:
-        outcome("zero-units", units)
+    if factor == 30:
+        outcome("flat-share", "abcd"[int(np.searchsorted([0.1, 0.4, 0.8], flat_share))])
 plots.curves(series, x="epochs", y="R on the held-out digits", title="Four beginnings", log_y=True)
 
 # %% [markdown]
@@ -1360,8 +1365,8 @@ plots.curves(series, x="epochs", y="held-out digits read rightly (%)", title="Hi
 #
 # The function `sigmoid` of step 2 is half of $1 + \tanh(v/2)$. At $v = -30$ the two terms almost cancel, and the digits
 # of the result are lost. The formula $1 / (1 + e^{-v})$ keeps them, but for $v = -1000$ it computes $e^{1000}$, which
-# overflows. Written as $e^{v} / (1 + e^{v})$ it overflows at 1000. So use each form where it is safe. With $u =
-# e^{-|v|}$, which is never above 1, σ is $1 / (1 + u)$ where $v \ge 0$ and $u / (1 + u)$ elsewhere.
+# overflows. Written as $e^{v} / (1 + e^{v})$ it overflows at 1000. So use each form where it is safe. With
+# $u = e^{-|v|}$, which is never above 1, σ is $1 / (1 + u)$ where $v \ge 0$ and $u / (1 + u)$ elsewhere.
 # `np.where(condition, a, b)` chooses entry by entry. It computes both `a` and `b` for all entries first.
 
 
