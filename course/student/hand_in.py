@@ -133,7 +133,9 @@ def publish_hand_in(lab, student):
     from IPython.display import publish_display_data
 
     is_done, text = run_command(lab, *([] if student is None else ["--student", student]), "--no-check")
-    publish_display_data({validation.MIME: {"event": "handed-in", "isDone": is_done, "text": text[:1].upper() + text[1:]}})
+    publish_display_data(
+        {validation.MIME: {"event": "handed-in", "isDone": is_done, "text": text[:1].upper() + text[1:]}}
+    )
 
 
 def run_command(lab, *options):
