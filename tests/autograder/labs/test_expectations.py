@@ -92,7 +92,8 @@ def test_a_missing_lab_toml_is_reported(read, tmp_path):
 def test_what_lab_toml_expects_fits_the_lab(lab):
     solution = build.solved(lab)
     expected = expectations.read(lab)
-    points = sum(source.nbgrader(cell)["points"] for cell in solution.cells if source.is_check(cell))
+    checks = filter(source.is_check, solution.cells)
+    points = sum(source.nbgrader(cell)["points"] + source.extra_points(cell) for cell in checks)
     assert expected.hand_ins["full"].points == points
     cells = {cell.id for cell in solution.cells}
     for sample in expected.hand_ins.values():

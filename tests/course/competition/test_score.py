@@ -83,7 +83,7 @@ def test_the_spread_by_fields_is_that_of_new_maps():
 
 
 def test_an_interval_by_fields_contains_the_truth_about_as_often_as_it_says():
-    """Fields that are right with different probabilities, 0.55 on average: of the 95% intervals, some 90% contain it."""
+    """Fields are right with different probabilities, 0.55 on average; some 90% of the 95% intervals contain it."""
     field, rng = scene.fields(), np.random.default_rng(5)
     contained = []
     for _ in range(60):
