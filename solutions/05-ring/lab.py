@@ -297,8 +297,8 @@ assert table[1] != [1, 2, 3, 0], (
 assert all(0 <= chunk < 4 for row in table for chunk in row), (
     f"chunks have the numbers 0 to 3; yours gives {table}. Take the remainder: `% N`."
 )
-assert table[1] == [3, 0, 1, 2], f"in step 1 the ranks send 3, 0, 1, 2; yours {table[1]}."
-assert table[2] == [2, 3, 0, 1], f"in step 2 the ranks send 2, 3, 0, 1; yours {table[2]}."
+assert table[1] == [3, 0, 1, 2], f"in step 1 the ranks send 3, 0, 1, 2; yours send {table[1]}."
+assert table[2] == [2, 3, 0, 1], f"in step 2 the ranks send 2, 3, 0, 1; yours send {table[2]}."
 ### BEGIN HIDDEN TESTS
 for N_now in (2, 3, 7):
     for rank_now in range(N_now):
@@ -306,7 +306,7 @@ for N_now in (2, 3, 7):
         right = [rank_now]
         while len(right) < N_now - 1:
             right.append(right[-1] - 1 if right[-1] > 0 else N_now - 1)
-        assert row == right, f"with {N_now} ranks, rank {rank_now} sends the chunks {right} in turn; yours {row}."
+        assert row == right, f"with {N_now} ranks, rank {rank_now} sends the chunks {right} in turn; yours sends {row}."
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -391,7 +391,7 @@ steps = int(links[0, 1])
 assert steps != 2, "one step is missing: a chunk must meet all 4 ranks, and that takes N - 1 = 3 steps; yours makes 2."
 assert steps != 4, "one step too many: yours makes N = 4. After N - 1 = 3 each chunk has met every rank."
 assert (links[ring == 1] == 3).all(), (
-    f"each rank sends 3 messages, one per step; yours (row: from, column: to)\n{links}"
+    f"each rank sends 3 messages, one per step; yours sent (row: from, column: to)\n{links}"
 )
 sent = np.asarray(run.trace.bytes_sent).tolist()
 assert sent != [96] * 4, (
@@ -574,7 +574,7 @@ steps = int(links[0, 1])
 assert steps != 2, "one step is missing: each rank needs 3 more chunks, and gets one in each of N - 1 = 3 steps."
 assert steps != 4, "one step too many: yours makes N = 4. After N - 1 = 3 every rank has all chunks."
 assert (links[ring == 1] == 3).all(), (
-    f"each rank sends 3 messages, one per step; yours (row: from, column: to)\n{links}"
+    f"each rank sends 3 messages, one per step; yours sent (row: from, column: to)\n{links}"
 )
 sent = np.asarray(run.trace.bytes_sent).tolist()
 assert sent != [96] * 4, (
@@ -838,7 +838,9 @@ assert abs(got - 240) <= 1e-9, f"N = 4, n = 4000, alpha = 30, beta = 100: 6 · (
 for N_now, n_now, alpha_now, beta_now in [(1, 800, 1e-5, 1e9), (2, 800, 1e-5, 1e9), (10, 1e6, 2e-5, 5e8)]:
     right = (2 * N_now - 2) * alpha_now + (2 * N_now - 2) * n_now / (N_now * beta_now)
     got = float(ring_seconds(N_now, n_now, alpha_now, beta_now))
-    assert abs(got - right) <= 1e-9 * max(right, 1e-9), f"with {N_now} ranks, {n_now} bytes: {right} s; yours {got} s."
+    assert abs(got - right) <= 1e-9 * max(right, 1e-9), (
+        f"with {N_now} ranks, {n_now} bytes: {right} s; yours gives {got} s."
+    )
 ### END HIDDEN TESTS
 
 # %% measure
@@ -1392,7 +1394,7 @@ assert not np.allclose(got, [plain[0], 1 / plain[1]], rtol=1e-6), (
     "1 / seconds: w=1 / seconds."
 )
 assert np.allclose(got, [right[0], 1 / right[1]], rtol=1e-9), (
-    f"the fit of relative misses has alpha = {right[0]:.4f}, beta = {1 / right[1]:.3f}; yours {got}."
+    f"the fit of relative misses has alpha = {right[0]:.4f}, beta = {1 / right[1]:.3f}; yours gives {got}."
 )
 ### BEGIN HIDDEN TESTS
 from course.checks import call
@@ -1404,7 +1406,7 @@ weighted = np.column_stack([np.ones(5), sizes_now / 1e6]) / times_now[:, None]
 right = np.linalg.lstsq(weighted, np.ones(5))[0]
 got = np.asarray(call(fit_network, sizes_now, times_now), dtype=float).ravel()
 assert got.shape == (2,) and np.allclose(got, [right[0], 1e6 / right[1]], rtol=1e-9), (
-    f"for five other points alpha = {right[0]:.3e}, beta = {1e6 / right[1]:.3e}; yours {got}."
+    f"for five other points alpha = {right[0]:.3e}, beta = {1e6 / right[1]:.3e}; yours gives {got}."
 )
 ### END HIDDEN TESTS
 
@@ -1475,7 +1477,9 @@ assert abs(got - 4000) > 1e-9, "for N = 4 the second factor is 2 - 3/4; yours ha
 assert abs(got - 800) <= 1e-9, f"N = 4, alpha = 10, beta = 100: n = 0.8 · 1000 = 800 bytes; yours gives {got}."
 got = float(crossover(64, 1e-5, 1e9))
 right = 1e4 * 57 / (6 - 63 / 64)  # 126 (alpha + n/(64 beta)) = 12 (alpha + n/beta)
-assert abs(got - right) <= 1e-9 * right, f"N = 64, alpha = 1e-5, beta = 1e9: n = {right:,.0f} bytes; yours {got:,.0f}."
+assert abs(got - right) <= 1e-9 * right, (
+    f"N = 64, alpha = 1e-5, beta = 1e9: n = {right:,.0f} bytes; yours gives {got:,.0f}."
+)
 ### BEGIN HIDDEN TESTS
 for N_now in (2, 3, 5, 8, 100):
     rounds = int(N_now - 1).bit_length()
@@ -1919,9 +1923,9 @@ def trained(shares, p, M, gamma, steps, seed):
         "return the weights after each step, a list of lists, not the last."
     )
     assert steps + 1 not in lengths, (
-        "the list begins with the weights after the first step: leave those of the start out."
+        "the list begins with the weights after the first step: leave out those of the start."
     )
-    assert lengths == [steps] * len(shares), f"{steps} steps make {steps} entries on each rank; yours {lengths}."
+    assert lengths == [steps] * len(shares), f"{steps} steps make {steps} entries on each rank; yours has {lengths}."
     assert all(len(weights) == 4 for weights in run[0]), "an entry is a list of four weight arrays: α_0, α, β_0, β."
     got = np.array(
         [[np.concatenate([np.asarray(w, dtype=float).ravel() for w in entry]) for entry in each] for each in run]

@@ -1,6 +1,6 @@
 # task: train
 # loses: train-check
-# hint: leave those of the start out
+# hint: leave out those of the start
 def train(comm, X, y, weights, gamma, steps, average=average_gradients):
     path = [weights]
     for _ in range(steps):
