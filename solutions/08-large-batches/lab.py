@@ -1582,6 +1582,11 @@ def hills_slope(w):
     return 4 * scales * np.cos(4 * np.asarray(w, dtype=float))
 
 
+got = float(sharpness(lambda w: 5 + w[0] + w[1] ** 2, lambda w: np.array([1, 2 * w[1]]), np.array([0.5, 0.0]), 0.1, 1))
+assert abs(got - 100 * 0.15 / 6.5) <= 1e-6, (
+    f"one step, and a weight along which the gradient is 0: {100 * 0.15 / 6.5:.4f}; yours {got:.4f}. Such a weight stays "
+    "where it is, and all the steps are taken."
+)
 for epsilon_now, steps_now in [(0.3, 5), (1.5, 9)]:
     bound = epsilon_now * (np.abs(at) + 1)
     y_now, highest = np.zeros(6), hills(at)
