@@ -1,6 +1,6 @@
 # task: refuse
 # loses: refuse-check
-# hint: returned a single number
+# hint: read_or_refuse returned a single number
 def read_or_refuse(f, threshold):
     read = np.argmax(f, axis=1)
     return np.argmax(f)
