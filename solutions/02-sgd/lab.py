@@ -1337,19 +1337,22 @@ plots.curves(
 # begun to learn the accidents of these particular examples. What counts is R on examples that were **held out**: not
 # used in training.
 #
-# Which rows may be held out? In the RAND data each row is one person in one year, and most people have three or five
-# rows. Rows of one person are alike. If some of a person's rows are used for training and others are held out, the
-# held-out rows are not fresh: a model that remembers people would look good and fail on new people. So split by
-# **person**, never by row. The file has no column for the person, but the rows of one person stand next to each other
-# and have the same nine features. The next cell numbers the runs of equal rows. (Two neighbours with the same features
-# count as one person; that does no harm.)
+# Which rows may be held out? In the RAND data each row is one person in one year, and rows of one person are alike. If
+# some rows of a person are used for training and others are held out, the held-out rows are not fresh: a model that
+# remembers people would look good and fail on new people. So split by **person**, never by row.
+#
+# The file has no column for the person. But families took part for three or five years, and most rows come in runs of
+# three or five neighbours with the same nine features: take each such run for one person. (Two neighbours with the same
+# features then count as one person. That does no harm, since both are on the same side of the split.) The next cell
+# numbers the runs and prints how long they are.
 
 # %%
 rows_rand = data.load("randhie")
 columns_rand = np.column_stack([rows_rand[name] for name in rows_rand if name != "mdvis"])
 is_next = np.any(columns_rand[1:] != columns_rand[:-1], axis=1)  # whether a row belongs to another person than before
 person = np.concatenate([[0], np.cumsum(is_next)])  # the number of each row's person
-print(f"{len(person):,} rows of {person.max() + 1:,} persons")
+years = np.bincount(person)
+print(f"{len(person):,} rows of {len(years):,} persons; {np.mean(np.isin(years, (3, 5))):.0%} of them have 3 or 5 rows")
 
 
 # %% task split
