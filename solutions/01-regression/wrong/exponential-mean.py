@@ -1,6 +1,6 @@
 # task: exponential
 # loses: exponential-check
-# hint: divided by n
+# hint: so its gradient is a sum
 def exponential_gradient(theta, x, y):
     N, r = theta
     growth = np.exp(r * x)

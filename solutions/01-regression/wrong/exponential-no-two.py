@@ -1,6 +1,6 @@
 # task: exponential
 # loses: exponential-check
-# hint: factor 2
+# hint: the factor 2 of the square's derivative
 def exponential_gradient(theta, x, y):
     N, r = theta
     growth = np.exp(r * x)

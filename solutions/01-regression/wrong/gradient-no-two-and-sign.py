@@ -1,6 +1,6 @@
 # task: gradient
 # loses: gradient-check
-# hint: the sign is wrong, and the factor 2
+# hint: two things are wrong: the sign
 def gradient(theta, x, y):
     m, b = theta
     residuals = y - (m * x + b)

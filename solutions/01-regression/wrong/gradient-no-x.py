@@ -1,6 +1,6 @@
 # task: gradient
 # loses: gradient-check
-# hint: lacks its x
+# hint: R_m lacks its x
 def gradient(theta, x, y):
     m, b = theta
     residuals = y - (m * x + b)

@@ -1,5 +1,5 @@
 # task: line
 # loses: line-check
-# hint: return
+# hint: `line` returned None
 def line(m, b, x):
     print(m * x + b)

@@ -1,6 +1,6 @@
 # task: logistic
 # loses: logistic-check, logistic-far-check
-# hint: divided by n
+# hint: so its gradient is a sum
 def logistic_gradient(theta, x, y):
     a, b = theta
     p = 1 / (1 + np.exp(-(a + b * x)))

@@ -1,6 +1,6 @@
 # task: logistic
 # loses: logistic-check, logistic-far-check
-# hint: factor 2
+# hint: the factor 2 of the square's derivative
 def logistic_gradient(theta, x, y):
     a, b = theta
     p = 1 / (1 + np.exp(-(a + b * x)))

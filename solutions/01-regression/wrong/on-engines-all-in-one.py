@@ -1,6 +1,6 @@
 # task: on-engines
 # loses: on-engines-check, on-engines-engel-check
-# hint: one number
+# hint: added everything into one number
 def gradient_on_engines(engines, part, theta, shards):
     xs = [x for x, y in shards]
     ys = [y for x, y in shards]

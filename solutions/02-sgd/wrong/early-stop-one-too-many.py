@@ -1,6 +1,6 @@
 # task: early-stop
 # loses: early-stop-patience-check
-# hint: one too many
+# hint: 9 epochs were trained
 def early_stop(epoch, R, training, held_out, theta0, patience, limit):
 
     theta = best = theta0

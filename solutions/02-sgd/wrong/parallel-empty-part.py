@@ -1,6 +1,6 @@
 # task: parallel-gradient
 # loses: parallel-few-check
-# hint: one engine got no examples
+# hint: one engine got no examples of 3
 def parallel_gradient(engines, gradient, combine, theta, X, y):
 
     k = len(engines)
