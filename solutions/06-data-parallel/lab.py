@@ -42,9 +42,10 @@
 # | K | TensorFlow's own way | 4 |
 # | L | on real GPUs | 4 |
 #
-# Further steps give extra credit or are there to read and run. The lab follows two lectures and contains what you need
-# of them: Aaron Saxton's *Distributed Training on HPC* (Blue Waters, 2019) has the loop over `dist.all_reduce`, and
-# Gabriele Cavallaro's *Parallel and Distributed Training of ANN* (Jülich, 2020) has Horovod's five steps.
+# Further steps give extra credit or are there to read and run. The lab follows three lectures and contains what you need
+# of them: Aaron Saxton's *Distributed Training on HPC* (Blue Waters, 2019) has the loop over `dist.all_reduce`, Gabriele
+# Cavallaro's *Parallel and Distributed Training of ANN* (Jülich, 2020) has Horovod's five steps, and Liang Dong's
+# *Distributed Deep Learning* says when averaging parameters equals training on one machine.
 #
 # **Symbols.** $k$ is the number of ranks and $j$ is one of them. $\theta$ stands for all parameters of a model,
 # $\gamma$ for the learning rate. With several ranks "batch size" can mean two numbers, so each has its own symbol:
@@ -793,14 +794,15 @@ plots.curves(curves, x="epoch", y="loss on held-out digits", title="Data paralle
 #
 # A model with buffers costs another message: at the start of **every** forward pass in training, DDP broadcasts rank
 # 0's buffers again. So what other ranks write into their buffers, such as the running means of BatchNorm, is
-# overwritten. The next cell shows it: each rank puts its own number into the buffer and then calls `ddp(x)`.
+# overwritten. The next cell shows it: each rank puts its own number into the buffer and then calls `ddp(x)`. (The
+# argument `forward_sync_buffers=False` turns this off. Older versions of PyTorch call it `broadcast_buffers`.)
 
 
 # %% measure
-def buffer_after_forward(comm, broadcast_buffers):
+def buffer_after_forward(comm, synced):
     joined()
     model = Centred(1.0)
-    ddp = DistributedDataParallel(model, broadcast_buffers=broadcast_buffers)
+    ddp = DistributedDataParallel(model, forward_sync_buffers=synced)
     model.mean.fill_(10 + comm.rank)
     ddp(torch.tensor(2.0))
     return model.mean.item()
@@ -808,10 +810,9 @@ def buffer_after_forward(comm, broadcast_buffers):
 
 engines = cluster.start(5)
 for setting in (True, False):
-    run = spmd(buffer_after_forward, ranks=3, broadcast_buffers=setting, carrier="torch")
-    print(
-        f"broadcast_buffers={setting!s:5}: the buffers 10, 11, 12 of ranks 0, 1, 2 are now {', '.join(map(str, run))}"
-    )
+    run = spmd(buffer_after_forward, ranks=3, synced=setting, carrier="torch")
+    now = ", ".join(f"{buffer:g}" for buffer in run)
+    print(f"forward_sync_buffers={setting!s:5}: the buffers 10, 11, 12 of ranks 0, 1, 2 are now {now}")
 
 # %% [markdown]
 # **Different numbers of rows.** DDP divides by $k$, so it counts all ranks alike. Suppose rank $j$ has $n_j$ rows, and
@@ -1956,7 +1957,7 @@ assert abs(got[0, 0] - got[1, 0]) < 1e-4, "Both ranks should have the same w."
 # sends them as one message. This is called tensor fusion. `HOROVOD_FUSION_THRESHOLD` is the size of the buffer in bytes;
 # 0 turns it off. Horovod's **timeline** is a file that records what was done for which tensor and when. The pages
 # `chrome://tracing` and ui.perfetto.dev draw it; the cell counts in it. (A process that joins a second time with another
-# buffer size crashes, so the cell restarts engines 0 and 1 for each size.)
+# buffer size may crash, so the cell restarts engines 0 and 1 for each size.)
 
 
 # %% measure
@@ -1986,8 +1987,8 @@ def fused(comm, threshold, tensors):
 engines = cluster.start(5)
 try:
     for name, threshold in {"one message per tensor": 0, "fused": 64 * 2**20}.items():
-        engines.restart([0, 1])
         horovod.start(2)
+        engines.restart([0, 1])  # the new processes join for the first time in the run
         events = spmd(fused, threshold=threshold, tensors=40, carrier="horovod", timeout=60)[0]
         begins = [event.get("name") == "GLOO_ALLREDUCE" for event in events if event["ph"] in "BE"]
         # a message begins with one line for each of its tensors, one right after the other

@@ -1,0 +1,1 @@
+"""The parts of `course bench gpu`: what each measures, its tools, and ranks without engines."""
