@@ -40,7 +40,7 @@ first_training.run()
 # | [06 Data parallel training](06-data-parallel/06-data-parallel.ipynb) | one model on several ranks with torch.distributed, DistributedDataParallel and Horovod; the usual mistakes, found; for extra credit buckets, checkpoints, Horovod in Keras and TensorFlow, and programs started from the terminal | 90 |
 # | [07 Several devices in one process](07-devices/07-devices.ipynb) | your own multi_gpu_model, and where each operation really ran; MirroredStrategy; which networks transfer little for what they compute | 87 |
 # | [08 Large mini-batches](08-large-batches/08-large-batches.ipynb) | linear scaling and warm-up as one experiment with its control; what is worse, equivalent or undecided; pitfalls of large mini-batches, sharp minima and batch norm on real ranks | 90 |
-# | [09 The competition](09-competition/09-competition.ipynb) | classify an aerial image of 200 bands; metrics by hand; why a random split of neighbouring pixels flatters; a network trained data parallel; an entry that others can run again | 90 |
+# | [09 The competition](09-competition/09-competition.ipynb) | classify an aerial image of 200 bands; what a random split of neighbouring pixels measures, with its causes separated; a network trained data parallel; intervals by fields; an entry that others can run again | 90 |
 #
 # Do them in order. Each also stands alone: what it needs from an earlier one is given. The [glossary](glossary.ipynb)
 # explains each term in one or two sentences, and labs link to it where they use a term for the first time.

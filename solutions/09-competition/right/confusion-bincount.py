@@ -1,3 +1,3 @@
 # task: confusion
-def confusion(true, said, classes):
-    return np.bincount(classes * true + said, minlength=classes**2).reshape(classes, classes)
+def confusion(true, predicted, classes):
+    return np.bincount(classes * true + predicted, minlength=classes**2).reshape(classes, classes)

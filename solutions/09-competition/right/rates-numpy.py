@@ -1,5 +1,5 @@
 # task: rates
-def rates(eta, N, warm, total):
+def rates(eta, k, warm, total):
     t = np.arange(total)
-    grown = np.interp(t, [0, warm], [eta, N * eta])
+    grown = np.interp(t, [0, warm], [eta, k * eta])
     return list(np.where(4 * t < 3 * total, grown, 0.1 * grown))

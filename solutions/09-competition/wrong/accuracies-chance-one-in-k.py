@@ -1,6 +1,6 @@
 # task: accuracies
 # loses: accuracies-check
-# hint: in yours chance is 1/K
+# hint: you use 1/K for the accuracy by chance
 def accuracies(C):
     n, rows = C.sum(), C.sum(axis=1)
     there = rows > 0

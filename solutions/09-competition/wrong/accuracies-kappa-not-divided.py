@@ -1,6 +1,6 @@
 # task: accuracies
 # loses: accuracies-check
-# hint: divide by 1 - p_e
+# hint: divide it by 1 - p_e
 def accuracies(C):
     n, rows, columns = C.sum(), C.sum(axis=1), C.sum(axis=0)
     there = rows > 0

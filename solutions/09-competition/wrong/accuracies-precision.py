@@ -1,6 +1,6 @@
 # task: accuracies
 # loses: accuracies-check
-# hint: the average divides by the columns' sums
+# hint: you divide by the sums of columns
 def accuracies(C):
     n, rows, columns = C.sum(), C.sum(axis=1), C.sum(axis=0)
     overall = np.trace(C) / n

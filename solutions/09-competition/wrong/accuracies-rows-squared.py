@@ -1,6 +1,6 @@
 # task: accuracies
 # loses: accuracies-check
-# hint: not row i times row i
+# hint: you multiply row i by row i
 def accuracies(C):
     n, rows = C.sum(), C.sum(axis=1)
     there = rows > 0

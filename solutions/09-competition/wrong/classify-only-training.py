@@ -1,5 +1,5 @@
 # task: classify
 # loses: classify-check, classify-scene-check
-# hint: predict every pixel
+# hint: predict every pixel, not only the training pixels
 def classify(cube, labels, seed):
     return labels.copy()

@@ -1,6 +1,6 @@
 # task: classify
 # loses: classify-check
-# hint: pass seed on
+# hint: pass `seed` to everything that draws at random
 def classify(cube, labels, seed):
     from sklearn.ensemble import ExtraTreesClassifier
 

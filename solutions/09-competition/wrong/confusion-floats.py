@@ -1,7 +1,7 @@
 # task: confusion
 # loses: confusion-check
-# hint: whole numbers
-def confusion(true, said, classes):
+# hint: C counts, so its entries are integers
+def confusion(true, predicted, classes):
     C = np.zeros((classes, classes))
-    np.add.at(C, (true, said), 1)
+    np.add.at(C, (true, predicted), 1)
     return C

@@ -1,7 +1,7 @@
 # task: confusion
 # loses: confusion-check
-# hint: counts a pair once
-def confusion(true, said, classes):
+# hint: counts a pair only once
+def confusion(true, predicted, classes):
     C = np.zeros((classes, classes), dtype=int)
-    C[true, said] += 1
+    C[true, predicted] += 1
     return C

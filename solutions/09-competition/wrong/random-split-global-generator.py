@@ -1,9 +1,9 @@
 # task: random-split
 # loses: random-split-check
-# hint: draw with rng
+# hint: the same seed gives other pixels
 def random_split(labels, share, seed):
     training = np.zeros(labels.shape, dtype=bool)
     for c in range(1, labels.max() + 1):
-        places = np.flatnonzero(labels == c)
-        training.flat[np.random.choice(places, round(share * len(places)), replace=False)] = True
+        positions = np.flatnonzero(labels == c)
+        training.flat[np.random.choice(positions, round(share * len(positions)), replace=False)] = True
     return training

@@ -1,9 +1,9 @@
 # task: random-split
 # loses: random-split-check
-# hint: Draw for each class apart
+# hint: Draw for each class separately
 def random_split(labels, share, seed):
     rng = np.random.default_rng(seed)
     training = np.zeros(labels.shape, dtype=bool)
-    places = np.flatnonzero(labels)
-    training.flat[rng.choice(places, round(share * len(places)), replace=False)] = True
+    positions = np.flatnonzero(labels)
+    training.flat[rng.choice(positions, round(share * len(positions)), replace=False)] = True
     return training

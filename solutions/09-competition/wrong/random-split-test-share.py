@@ -5,6 +5,6 @@ def random_split(labels, share, seed):
     rng = np.random.default_rng(seed)
     training = labels > 0
     for c in range(1, labels.max() + 1):
-        places = np.flatnonzero(labels == c)
-        training.flat[rng.choice(places, round(share * len(places)), replace=False)] = False
+        positions = np.flatnonzero(labels == c)
+        training.flat[rng.choice(positions, round(share * len(positions)), replace=False)] = False
     return training

@@ -4,6 +4,6 @@
 def random_split(labels, share, seed):
     training = np.zeros(labels.shape, dtype=bool)
     for c in range(1, labels.max() + 1):
-        places = np.flatnonzero(labels == c)
-        training.flat[places[: round(share * len(places))]] = True
+        positions = np.flatnonzero(labels == c)
+        training.flat[positions[: round(share * len(positions))]] = True
     return training

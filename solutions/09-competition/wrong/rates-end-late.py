@@ -1,9 +1,9 @@
 # task: rates
 # loses: rates-check
-# hint: the last quarter begins one iteration late
-def rates(eta, N, warm, total):
+# hint: you divide by 10 one iteration too late
+def rates(eta, k, warm, total):
     values = []
     for t in range(total):
-        rate = eta + (N - 1) * eta * min(t / warm, 1)
+        rate = eta + (k - 1) * eta * min(t / warm, 1)
         values.append(rate / 10 if t > 0.75 * total else rate)
     return values

@@ -1,9 +1,9 @@
 # task: rates
 # loses: rates-check
-# hint: the last quarter has a tenth of the rate
-def rates(eta, N, warm, total):
+# hint: are not divided by 10
+def rates(eta, k, warm, total):
     values = []
     for t in range(total):
-        rate = eta + (N - 1) * eta * min(t / warm, 1)
+        rate = eta + (k - 1) * eta * min(t / warm, 1)
         values.append(rate)
     return values

@@ -1,9 +1,9 @@
 # task: rates
 # loses: rates-check
 # hint: the warm-up is missing
-def rates(eta, N, warm, total):
+def rates(eta, k, warm, total):
     values = []
     for t in range(total):
-        rate = N * eta
+        rate = k * eta
         values.append(rate / 10 if t >= 0.75 * total else rate)
     return values

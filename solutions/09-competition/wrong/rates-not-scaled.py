@@ -1,7 +1,7 @@
 # task: rates
 # loses: rates-check
-# hint: not scaled by the number of ranks
-def rates(eta, N, warm, total):
+# hint: it is not scaled by the number of ranks
+def rates(eta, k, warm, total):
     values = []
     for t in range(total):
         rate = eta

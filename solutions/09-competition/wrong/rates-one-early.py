@@ -1,9 +1,9 @@
 # task: rates
 # loses: rates-check
-# hint: one iteration early: at t = warm
-def rates(eta, N, warm, total):
+# hint: the warm-up ends one iteration too early
+def rates(eta, k, warm, total):
     values = []
     for t in range(total):
-        rate = eta + (N - 1) * eta * min(t / (warm - 1), 1)
+        rate = eta + (k - 1) * eta * min(t / (warm - 1), 1)
         values.append(rate / 10 if t >= 0.75 * total else rate)
     return values

@@ -1,10 +1,10 @@
 # task: train
 # loses: train-check
-# hint: you walk uphill
-def train(comm, X, y, w, gradient, etas, batch, momentum, seed):
+# hint: w moves uphill
+def train(comm, X, y, w, gradient, etas, n, momentum, seed):
     u, path = np.zeros_like(w), []
     for t, eta in enumerate(etas):
-        rows = mini_batch(len(y), batch, t, comm.rank, seed)
+        rows = mini_batch(len(y), n, t, comm.rank, comm.size, seed)
         g = all_reduce(comm, gradient(w, X[rows], y[rows])) / comm.size
         u = momentum * u + g
         w = w + eta * u

@@ -1,6 +1,6 @@
 # task: window-mean
 # loses: window-mean-check
-# hint: Does a slice begin before 0?
+# hint: a slice must not begin before 0
 def window_mean(image, r):
     means = np.empty(image.shape)
     with np.errstate(all="ignore"):

@@ -1,6 +1,6 @@
 # task: window-mean
 # loses: window-mean-check
-# hint: around row 1, column 2
+# hint: A slice ends before its end
 def window_mean(image, r):
     means = np.empty(image.shape)
     for row in range(image.shape[0]):

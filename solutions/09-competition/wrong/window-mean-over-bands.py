@@ -1,6 +1,6 @@
 # task: window-mean
 # loses: window-mean-check
-# hint: the bands were mixed
+# hint: average over rows and columns only
 def window_mean(image, r):
     means = np.empty(image.shape)
     for row in range(image.shape[0]):

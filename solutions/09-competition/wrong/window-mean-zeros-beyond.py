@@ -1,6 +1,6 @@
 # task: window-mean
 # loses: window-mean-check
-# hint: Only 4 pixels are there
+# hint: Only 4 pixels exist there
 def window_mean(image, r):
     padded = np.pad(image, ((r, r), (r, r), (0, 0)))
     rows, columns = image.shape[:2]
