@@ -47,6 +47,18 @@ def find_name(text):
     return names[0] if len(names) == 1 else text
 
 
+def select_labs(text):
+    """The names of the labs that `text` lists, such as "4 05 06-data-parallel"; of all labs for "".
+
+    Raises Problem for a lab that does not exist, so that no measurement is made of nothing.
+    """
+    names, wanted = lab_names(), [find_name(word) for word in text.split()]
+    for name in wanted:
+        if name not in names:
+            raise Problem(f"there is no lab {name}; there are {', '.join(names)}.")
+    return [name for name in names if name in wanted or not wanted]
+
+
 def read(path):
     """The notebook, solutions included, that the text at `path` describes.
 

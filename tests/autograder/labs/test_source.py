@@ -129,3 +129,10 @@ def test_extra_credit_is_kept_beside_nbgraders_points_which_are_0(read):
 def test_extra_credit_that_cannot_be_counted_is_a_problem(read, before, after, words):
     with pytest.raises(Problem, match=words):
         read(GOOD.replace(before, after))
+
+
+def test_labs_are_selected_by_number_or_name_and_an_unknown_one_is_a_problem():
+    assert source.select_labs("4 05-ring") == ["04-collectives", "05-ring"]
+    assert source.select_labs("") == source.lab_names()
+    with pytest.raises(Problem, match="there is no lab 99"):
+        source.select_labs("99")
