@@ -1,6 +1,6 @@
 # task: hello
 # loses: hello-check
-# hint: NoneType
+# hint: a real number
 def hello(comm):
     dist.init_process_group("gloo", init_method="spmd://")
     x = torch.tensor(10.0 ** dist.get_rank())
