@@ -29,6 +29,7 @@ def check_frame(name, solution):
         problems.append("lab.py: the first or second cell needs a table of the steps with their minutes.")
     if not code or not code[0].startswith("%load_ext course"):
         problems.append("lab.py: the first code cell must begin with `# %load_ext course`, so that checks show hints.")
+    problems += check_core(solution)
     questions = sum(map(source.is_answer, cells))
     if questions < LEAST_QUESTIONS:
         problems.append(

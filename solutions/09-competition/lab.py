@@ -288,7 +288,7 @@ rng = np.random.default_rng(6)
 true_now, predicted_now = rng.integers(0, 5, 400), rng.integers(0, 4, 400)
 right = np.array([[np.sum((true_now == i) & (predicted_now == j)) for j in range(6)] for i in range(6)])
 got = np.asarray(call(confusion, true_now, predicted_now, 6))
-assert np.array_equal(got, right), (
+assert np.array_equal(right, got), (
     f"with six classes, some of which have no pixel, the matrix is\n{right}\nand not\n{got}"
 )
 assert got.dtype.kind in "iu", f"C counts, so its entries are integers, not {got.dtype}: np.zeros(..., dtype=int)."
