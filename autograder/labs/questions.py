@@ -16,6 +16,7 @@ from course.questions import EXACT, LETTERS, seal
 
 NUMBERS = ("", "One question", "Two questions", "Three questions", "Four questions", "Five questions")
 WIDTH = 100  # characters of a line that holds sealed answers
+QUESTION_WORD = re.compile(r"\S+\?")  # jupytext takes "# epochs?" for IPython's help and removes its "# "
 ITEMS = {  # how a line begins -> what it begins
     "question": r"(?P<number>\d+)\. (?P<text>.+)",
     "choice": r"(?P<letter>[a-z])\) (?P<text>.+)",
@@ -117,7 +118,7 @@ def parse(content, has_answers):
     questions = [] if has_answers else [Question()]
     put = None if has_answers else ("text", "")
     for line in content.splitlines():
-        if line.strip() and not line.startswith("#"):
+        if line.strip() and not line.startswith("#") and not QUESTION_WORD.fullmatch(line):
             raise Problem(f"a quiz or prediction consists of comment lines; this is none: {line}")
         indented = line.removeprefix("#")
         text = indented.strip()

@@ -89,6 +89,11 @@ def test_a_prediction_becomes_a_question_and_a_cell_that_is_not_graded(read):
     assert cells[2].id == "crossover"
 
 
+def test_a_line_that_is_one_word_and_a_question_mark_is_text(read):
+    cells = read(HEAD + "# %% predict rest\n# How much of it is left after ten\n# epochs?\n").cells
+    assert cells[1].source.endswith("left after ten epochs?")
+
+
 def test_lines_of_cells_are_those_of_the_text(read, tmp_path):
     read(HEAD + QUIZ + "\n# %%\nlater = 1\n")
     lines = [line for line, _ in source.read_cells(tmp_path / "02-quiz" / "lab.py")]
