@@ -30,15 +30,28 @@ def curves(series, *, x, y, title, log_x=False, log_y=False):
             last[name] = ys[is_drawn][-1]
     if log_x:
         axes.set_xscale("log")
+        thin_labels(axes.xaxis)
     elif all((xs == np.round(xs)).all() for xs, _ in series.values()):
         axes.xaxis.get_major_locator().set_params(integer=True)  # there is no epoch 2.5
     if log_y:
         axes.set_yscale("log")
+        thin_labels(axes.yaxis)
     if len(series) > 1:
         axes.legend(fontsize=11, framealpha=0.95)
         order = sorted(last, key=last.get)
         sentences.append("Last values, from lowest to highest: " + ", ".join(order) + ".")
     return Plot(figure, " ".join(sentences), sentences[-1])
+
+
+def thin_labels(axis):
+    """Label 1, 2 and 5 only on a logarithmic axis of less than two decades, where Matplotlib's labels would collide."""
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
+    low, high = axis.get_view_interval()
+    if high < 100 * low:
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        axis.set_minor_formatter(NullFormatter())
 
 
 def repeats(series, *, x, y, title):

@@ -7,6 +7,7 @@ imported inside the functions, so that importing this package does not load it, 
 import base64
 import html
 import io
+import textwrap
 
 from course.plots.texts import sentence
 
@@ -21,6 +22,7 @@ STYLE = (
     '[data-jp-theme-light="false"] .course-plot .turns,.vscode-dark .course-plot .turns'
     "{filter:invert(.93) hue-rotate(180deg)}"
 )
+CHARACTERS = 8.5  # of a title per inch of a figure; a longer title takes two lines
 MOST_MARKERS = 12  # on one curve; more would merge into a band
 
 
@@ -60,7 +62,7 @@ class Plot:
 
 def find_title(figure):
     """The title of a figure that `new_figure` or `new_axes` made."""
-    return figure.get_suptitle() or figure.axes[0].get_title()
+    return (figure.get_suptitle() or figure.axes[0].get_title()).replace("\n", " ")
 
 
 def nothing_to_draw(title, reason):
@@ -77,7 +79,7 @@ def new_figure(width, height, title, scale=1):
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
-    figure.suptitle(title, fontsize=14 * scale)
+    figure.suptitle(textwrap.fill(title, int(width * CHARACTERS / scale)), fontsize=14 * scale)
     return figure
 
 
@@ -90,7 +92,7 @@ def new_axes(x, y, title, width=7, height=4.6, scale=1):
 
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.add_subplot()
-    axes.set_title(title, fontsize=14 * scale)
+    axes.set_title(textwrap.fill(title, int(width * CHARACTERS / scale)), fontsize=14 * scale)
     axes.set_xlabel(x, fontsize=12 * scale)
     axes.set_ylabel(y, fontsize=12 * scale)
     axes.tick_params(labelsize=11 * scale)

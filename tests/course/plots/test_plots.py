@@ -16,6 +16,7 @@ from course.comm.trace import Trace
 from course.plots.plot import COLOURS
 from course.plots.timelines import ACTIVITIES
 from course.spmd import RunFailed, spmd
+import itertools
 
 
 def bowl(theta):
@@ -529,3 +530,26 @@ def test_the_names_of_all_classes_fit_beneath_one_map():
     figure.draw_without_rendering()
     box, (legend,) = figure.bbox, figure.legends
     assert legend.get_window_extent().x0 >= box.x0 and legend.get_window_extent().x1 <= box.x1
+
+
+def test_a_long_title_takes_two_lines_and_stays_one_in_words():
+    title = "The squared gradient after each of the steps, for batches of several sizes and two rates"
+    plot = plots.curves({"run": ([0, 1], [1, 2])}, x="step", y="R", title=title)
+    assert "\n" in plot.figure.axes[0].get_title()
+    assert plot.text.startswith(title) and f'alt="Picture: {title}"' in plot._repr_mimebundle_()["text/html"]
+
+
+@pytest.mark.parametrize("low, high", [(30, 900), (3, 9), (1e-3, 5e-2)])
+def test_labels_of_a_short_logarithmic_axis_do_not_touch(low, high):
+    plot = plots.curves({"run": ([low, high], [low, high])}, x="n", y="R", title="Short", log_x=True, log_y=True)
+    plot.png()
+    axes = plot.figure.axes[0]
+    for axis, side in ((axes.xaxis, 0), (axes.yaxis, 1)):
+        labels = [label for label in axis.get_ticklabels(which="both") if label.get_text() and label.get_visible()]
+        boxes = sorted(
+            (box.intervalx if side == 0 else box.intervaly).tolist()
+            for box in (label.get_window_extent() for label in labels)
+        )
+        assert all(end < start for (_, end), (start, _) in itertools.pairwise(boxes)), [
+            each.get_text() for each in labels
+        ]
