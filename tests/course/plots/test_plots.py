@@ -1,6 +1,7 @@
 """A plot says in words what it shows, and looks right without colours."""
 
 import html
+import itertools
 import re
 import subprocess
 import sys
@@ -16,7 +17,6 @@ from course.comm.trace import Trace
 from course.plots.plot import COLOURS
 from course.plots.timelines import ACTIVITIES
 from course.spmd import RunFailed, spmd
-import itertools
 
 
 def bowl(theta):
