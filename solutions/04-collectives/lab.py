@@ -982,7 +982,7 @@ plots.curves(
 # | after | $x_{0,0}, x_{1,0}, x_{2,0}$ | $x_{0,1}, x_{1,1}, x_{2,1}$ | $x_{0,2}, x_{1,2}, x_{2,2}$ |
 #
 # Together the ranks transpose a matrix whose rows lie on different machines. The same pattern sorts data by key, and it
-# takes each example to the rank that has the right part of a large model. Lab 14 builds on it.
+# takes each example to the rank that has the right part of a large model.
 #
 # Every rank sends to every other rank, so the order of the messages needs a plan. The shift of step 3 gives one. At
 # distance 1 every rank sends to the rank after it and receives from the rank before it, all at the same time. Do this
