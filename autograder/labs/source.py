@@ -14,7 +14,7 @@ from nbformat.v4 import new_notebook
 from autograder.labs import questions
 from course.errors import Problem
 from course.home import HOME
-from course.student.verdict import EXTRA, count, shorten
+from course.student.progress import EXTRA, count, shorten
 
 SOLUTIONS = HOME / "solutions"
 LABS = HOME / "labs"

@@ -16,7 +16,7 @@ import traceback
 from course.errors import Problem
 from course.student.in_words import describe
 from course.student.on_disk import read_notebooks
-from course.student.verdict import Progress
+from course.student.progress import Progress
 
 NBFORMAT_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 MOST_FRAMES = 3  # shown for an error inside the student's code, innermost last

@@ -7,7 +7,7 @@ import re
 from dataclasses import asdict, dataclass, field
 
 from course.student import stubs
-from course.student.verdict import EXTRA, count, is_sound, shorten
+from course.student.progress import EXTRA, count, is_sound, shorten
 
 PASSED, FAILED, EMPTY, WRITTEN = "passed", "failed", "empty", "written"
 MARKS = {PASSED: "✓", FAILED: "✗", EMPTY: "○", WRITTEN: "●"}
