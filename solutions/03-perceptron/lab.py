@@ -13,7 +13,7 @@
 # - compute a network with one hidden layer, and its gradient by back-propagation;
 # - verify a gradient by finite differences;
 # - choose initial weights, and recognize bad ones;
-# - make a training step on several ranks with a single all-reduce.
+# - make a training step on several processes with a single all-reduce.
 #
 # | step | what | minutes |
 # |---|---|---|
@@ -21,7 +21,7 @@
 # | 1 | how many weights? | 4 |
 # | 2 | ReLU and softmax | 11 |
 # | 3 | the network | 7 |
-# | 4 | the error, and a gradient by trying | 14 |
+# | 4 | the error, and a gradient by finite differences | 14 |
 # | 5 | back-propagation | 18 |
 # | 6 | initial weights and real digits | 10 |
 # | 7 | four ranks, one all-reduce | 10 |
@@ -39,7 +39,8 @@
 # | F | one step on a GPU | 3 |
 #
 # Lab 2 gave you mini-batch training, and you combined the gradients of unequal parts there. Step 7 also needs an
-# all-reduce, which you write yourself in lab 4; a working one is given here.
+# all-reduce, which adds up the arrays of several processes. You write it yourself in lab 4; a working one is given
+# here.
 #
 # **In every task** your functions leave their arguments unchanged, return NumPy arrays with the full precision of
 # float64, and draw random numbers only from a generator made from their own seed.
@@ -64,20 +65,22 @@ from course.spmd import spmd
 #    average squared error. What is $\partial R / \partial b$?
 #    = -2
 #    because both residuals $mx + b - y$ are -1, and the derivative is twice their average (lab 1).
-# 3. 1,000 examples are cut into batches of 32, and the last batch may be short. How many iterations has one epoch?
+# 3. 1,000 examples are cut into batches of 32, and the last batch may be short. How many iterations does one epoch
+#    have?
 #    = 32
 #    because 31 batches hold 992 examples, and the last 8 examples are one more batch (lab 2).
-# 4. Rank 0 has one example and the gradient 8. Rank 1 has three examples and their average gradient is 4. What is the
-#    average gradient of all four examples?
+# 4. A batch of four examples is cut into two parts. The first part is one example, with the gradient 8. The second part
+#    is three examples, and their average gradient is 4. What is the average gradient of all four examples?
 #    = 5
 #    because each average counts as often as it has examples: (1 · 8 + 3 · 4) / 4 (lab 2).
-# 5. A batch grows from $B$ to $4B$ examples, drawn at random. What happens to the standard deviation of its gradient?
+# 5. A mini-batch grows from $B$ to $4B$ examples, drawn at random from a large data set. What happens to the noise of
+#    its gradient?
 #    a) It stays the same.
 #    b) It is halved.
 #    c) It becomes a quarter.
 #    d) It doubles.
 #    = b
-#    because the deviation of an average falls with the root of the number of examples (lab 2).
+#    because the noise of an average is proportional to $1/\sqrt{B}$ (lab 2).
 
 # %% [markdown]
 # ## Step 1. How many weights?
@@ -189,8 +192,9 @@ assert not np.allclose(slopes, [[0, 0], [0.5, 3]]), "relu_prime returned the ReL
 assert np.allclose(slopes, [[0, 0], [1, 1]]), f"the slopes at -2, 0, 0.5, 3 are 0, 0, 1, 1; yours\n{slopes}"
 
 # %% [markdown]
-# The second choice is the **logistic** function of lab 1, which squeezes any number between 0 and 1. You meet it in
-# step 6. It is given below in a form that is good enough for training. (Further step A makes a better one.)
+# The second choice is the **logistic** function, $1 / (1 + e^{-v})$. It turns any number into one between 0 and 1, and
+# you use it in step 6. It is given below in a form that is good enough for training. (Further step A makes a better
+# one.)
 
 
 # %%
@@ -397,7 +401,7 @@ for name, mine, right in zip("VZTf", got, (V_right, np.sin(V_right), T_right, np
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ## Step 4. The error, and a gradient by trying
+# ## Step 4. The error, and a gradient by finite differences
 #
 # Squared errors suit a model that predicts a number. Here the answer is a class, $y_i$, a whole number from 0 to
 # $K - 1$. The network gives each class a probability, and the error is the **cross-entropy**: minus the logarithm of
@@ -405,7 +409,7 @@ for name, mine, right in zip("VZTf", got, (V_right, np.sin(V_right), T_right, np
 #
 # $$ R = \frac{1}{B} \sum_{i=1}^{B} - \ln f_{y_i}(X_i) $$
 #
-# An example that is read rightly with certainty costs nothing ($-\ln 1 = 0$). Guessing among ten classes costs
+# An example that is read correctly with certainty costs nothing ($-\ln 1 = 0$). Guessing among ten classes costs
 # $\ln 10 \approx 2.3$. The cost of a wrong answer has no upper limit.
 #
 # Do not take the logarithm of $f$: where $f$ was rounded to 0, that logarithm is infinite. Put the softmax into the
@@ -485,9 +489,9 @@ assert abs(got - right) <= 1e-6, (
 # $$ \frac{\partial R}{\partial w_j} \approx \frac{R(w + h e_j) - R(w - h e_j)}{2h} $$
 #
 # $e_j$ is 1 at place $j$ and 0 elsewhere. This is the **central difference**. Its error is proportional to $h^2$; the
-# error of a step to one side only is proportional to $h$. A central difference needs two errors $R$ per weight: over
-# 100,000 for a network of 64 hidden units that reads digits, and that for a single step. So it is of no use for
-# training, but it is the best test of another gradient.
+# error of a step to one side only is proportional to $h$. Central differences need two errors $R$ per weight. For a
+# single gradient of the network of step 6, which has 64 hidden units and reads digits, that is more than 100,000
+# errors. So central differences are far too slow for training, but they are the best test of another gradient.
 
 
 # %% task differences
@@ -558,8 +562,8 @@ assert got.shape == (5,) and np.allclose(got, np.cos(at) * np.arange(5), atol=1e
 # %% [markdown]
 # ## Step 5. Back-propagation
 #
-# Now the exact gradient, at the price of about two more passes through the network. Go through the network backwards,
-# and keep track of the derivative of $R$ with respect to each value on the way back.
+# Back-propagation computes the exact gradient, at the price of about two more passes through the network. Go through
+# the network backwards, and keep track of the derivative of $R$ with respect to each value on the way back.
 #
 # **First the output.** How does $R$ change with $T$? By the quotient rule, the derivative of the softmax is
 # $\partial f_k / \partial T_l = f_k (\delta_{kl} - f_l)$, where $\delta_{kl}$ is 1 if $k = l$, else 0. Only $f_y$
@@ -815,22 +819,23 @@ plots.curves(
 )
 
 # %% [markdown]
-# If your gradient were wrong in one place, the curve would stay level at the size of the mistake. A right gradient
-# shows a valley. To the right of its lowest point the error of the central difference dominates. To the left rounding
-# dominates: the two errors $R$ are almost equal, and few digits are left in their difference. (The ReLU has a corner.
-# Where a step of $h$ crosses it, the difference is larger.)
+# If your gradient were wrong in one place, the curve would never fall below the size of the mistake. The curve of a
+# correct gradient is a deep valley. To the right of its lowest point the error of the central difference dominates. To
+# the left rounding dominates: the two errors $R$ are almost equal, and few digits are left in their difference. (The
+# ReLU has a corner. Where a step of $h$ crosses it, the difference is larger.)
 #
 # ## Step 6. Initial weights and real digits
 #
-# Where does training begin? Not at zero. If all hidden units have the same weights, they get the same gradient and stay
-# the same for ever, like a network with a single hidden unit. So begin at random.
+# Training must not begin with all weights at zero. If all hidden units have the same weights, they get the same
+# gradient and stay the same for ever, like a network with a single hidden unit. So begin with random weights.
 #
-# How large should the random weights be? Take a sum of $p$ inputs, with random weights of mean 0 and standard deviation
-# $s$. The mean square of the sum is $p \, s^2$ times the mean square of one input. To keep the size from layer to
-# layer, choose $s^2 = 1/p$. With larger weights the sums arrive where the logistic curve is flat. With smaller weights
-# all examples look alike to the next layer. The ReLU sets half of the numbers to zero, so it needs $s^2 = 2/p$. The
-# first rule is Yann LeCun's (1998); Xavier Glorot and Yoshua Bengio (2010) extended it to the way back. The second is
-# Kaiming He's (2015). Both in one equation, with `scale` 1 or 2, which is Keras's name for it:
+# How large should the random weights be? Take a weighted sum of $p$ inputs, with random weights of mean 0 and standard
+# deviation $s$. The mean square of the sum is $p \, s^2$ times the mean square of one input. To keep the numbers at the
+# same size from layer to layer, choose $s^2 = 1/p$. With larger weights the sums lie where the logistic curve is flat.
+# With smaller weights all examples look alike to the next layer. The ReLU sets about half of the numbers to zero, so it
+# needs $s^2 = 2/p$. The first rule is Yann LeCun's (1998); Xavier Glorot and Yoshua Bengio (2010) extended it to the
+# way back through the network. The second rule is Kaiming He's (2015). One equation gives both, with `scale` 1 or 2
+# (Keras uses the same name):
 #
 # $$ s = \sqrt{\frac{\text{scale}}{\text{number of inputs of the layer}}} $$
 #
@@ -983,12 +988,12 @@ from IPython.display import display
 
 history = train_digits(relu, relu_prime, M=64, scale=2.0, gamma=0.2)
 shares = [100 * np.mean(read_digits(weights, X_held, relu) == y_held) for weights in history]
-print(f"{count_weights(784, 64, 10):,} weights; {shares[-1]:.1f}% of the held-out digits read rightly after 5 epochs")
+print(f"{count_weights(784, 64, 10):,} weights; {shares[-1]:.1f}% of the held-out digits read correctly after 5 epochs")
 display(
     plots.curves(
         {"64 ReLUs": (range(6), shares)},
         x="epochs",
-        y="held-out digits read rightly (%)",
+        y="held-out digits read correctly (%)",
         title="Reading 1,000 digits that were never trained on",
     )
 )
@@ -1001,10 +1006,10 @@ plots.images(
 )
 
 # %% [markdown]
-# What does a bad beginning do? The experiment below trains a network of 64 logistic units from four beginnings: weights
-# that are all zero, a hundred times too small, right, and thirty times too large. It counts how many different hidden
-# units there are after five epochs, and how many of the hidden numbers $Z$ lie in the flat parts of the logistic curve
-# (below 0.01 or above 0.99) at the start.
+# What do bad initial weights do? The experiment below trains a network of 64 logistic units from four beginnings:
+# weights that are all zero, a hundred times too small, of the right size, and thirty times too large. It counts how
+# many different hidden units there are after five epochs, and how many of the hidden numbers $Z$ lie in the flat parts
+# of the logistic curve (below 0.01 or above 0.99) at the start.
 
 # %% predict flat-share
 # The pixels of a digit have a mean square of about 0.1, and the right deviation of the weights is the root of 1/784.
@@ -1042,6 +1047,15 @@ plots.curves(series, x="epochs", y="R on the held-out digits", title="Four begin
 cluster.prepare(4)
 
 # %% [markdown]
+# Until now the engines sent their results to the notebook, which put them together. From here on they also send
+# messages to each other. All processes run the **same function**, each with its own part of the data. Such a process is
+# a **rank**. The function's first argument, `comm`, connects it with the others: `comm.rank` is its number, from 0 on,
+# `comm.size` is the number of ranks, and `comm.send` and `comm.recv` send and receive an array.
+#
+# `spmd(function, xs, ys, gamma=0.1)` calls `function(comm, xs[r], ys[r], gamma=0.1)` on every rank $r$, and returns the
+# list of the results. With `carrier="simulated"` the ranks are simulated ranks in the notebook's own process; otherwise
+# they are engines. In both cases `run.trace` counts the messages. Lab 4 says more about all of this.
+#
 # In **data parallel** training every rank has all the weights and a part of each batch. Each rank computes the gradient
 # over its own rows. An **all-reduce** adds these arrays and gives every rank the sum. Then all ranks make the same
 # step, so their weights stay equal.
@@ -1053,9 +1067,9 @@ cluster.prepare(4)
 # over no rows does not exist, so that rank does not compute a gradient. But it takes part in every all-reduce, with
 # zeros, because the other ranks wait for its message.
 #
-# The given all-reduce is a simple one: rank 0 receives all arrays, adds them, and sends the sum to every other rank.
-# `comm.rank` is the number of a rank and `comm.size` the number of ranks. In lab 4 you write your own. `line_gradient`
-# is the gradient of lab 2 for a line, which is small enough to check a step by hand.
+# The given all-reduce is a simple one: rank 0 receives the arrays of all other ranks, adds them to its own, and sends
+# the sum to every other rank. `line_gradient` is the gradient of lab 2 for a line, which is small enough to check a
+# step by hand.
 
 
 # %%
@@ -1120,9 +1134,9 @@ outcome("messages", run.trace.messages_sent[0])
 
 # %% [markdown]
 # Every message costs a fixed time, its **latency**, however short it is. (Lab 4 measures it.) A deep network has
-# hundreds of arrays, and most of them are short. So frameworks do not send them one by one: they **pack** many
-# gradients into one array before the all-reduce. PyTorch calls the packages *buckets*, and Horovod calls it *tensor
-# fusion*.
+# hundreds of arrays, and many of them are short. So frameworks do not send them one by one: they **pack** many
+# gradients into one array before the all-reduce. PyTorch calls such an array a *bucket*, and Horovod calls the
+# packing *tensor fusion*.
 #
 # Write the same step with **exactly one** all-reduce. Pack the row sums and the number of rows into one array, reduce
 # it, and unpack it. `flat` and `unflat` of step 5 help.
@@ -1287,8 +1301,9 @@ plots.curves(
 # ## Step 8. A measurement of your own, and two questions
 #
 # How large should the hidden layer be? The next cell trains networks of several sizes for 5 epochs each, and reads both
-# the digits they were trained on and the held-out ones. Write down first which row you expect to read most of the
-# held-out digits. Then add rows of your own: more units, another nonlinear function, another learning rate.
+# the digits they were trained on and the held-out ones. Before you run it, write down which row you expect to read the
+# most held-out digits correctly. Then add rows of your own: more units, another nonlinear function, another learning
+# rate.
 
 # %% measure
 # A measurement of your own: change the rows and add some.
@@ -1308,7 +1323,7 @@ for name, (functions, settings) in rows.items():
         f"{name:12} {count_weights(784, settings['M'], 10):7,} weights: {known:.1f}% of the digits trained on, "
         f"{held[-1]:.1f}% of those held out"
     )
-plots.curves(series, x="epochs", y="held-out digits read rightly (%)", title="Hidden layers of several sizes")
+plots.curves(series, x="epochs", y="held-out digits read correctly (%)", title="Hidden layers of several sizes")
 
 # %% [markdown]
 # **Question 1.** Look at the four beginnings of step 6. For each of the three bad ones, say what goes wrong, with the
@@ -1348,7 +1363,8 @@ plots.curves(series, x="epochs", y="held-out digits read rightly (%)", title="Hi
 # - Back-propagation is the chain rule, from the output to the input. Central differences verify it.
 # - Softmax and cross-entropy together have a simple gradient: the probability that the network gave, minus the truth.
 # - Initial weights must differ, and must have the right size.
-# - Data parallel training is the same training: equal weights on all ranks, and equal to one process up to rounding.
+# - Data parallel training gives all ranks the same weights, and up to rounding they are the weights that one process
+#   computes.
 # - Packed gradients need one all-reduce per step, whatever the number of arrays.
 #
 # The core of this lab ends here. What follows is extra credit, in any order. The cell that hands in the lab is the last
@@ -1472,8 +1488,9 @@ assert not overflows(logistic_prime, far), (
 # $$ \frac{\partial f_k}{\partial T_l} = f_k \, (\delta_{kl} - f_l), \qquad
 # \delta_{kl} = 1 \text{ if } k = l \text{, else } 0 $$
 #
-# The diagonal contains $f_k (1 - f_k)$, which has the form of σ'. The other entries are $-f_k f_l$: the probability
-# that one class gains is lost by the others. So each row has the sum 0. Write the matrix for one example.
+# The diagonal contains $f_k (1 - f_k)$, which has the form of the derivative of the logistic function. The other
+# entries are $-f_k f_l$: the probability that one class gains is lost by the others. So each column has the sum 0, and
+# since the matrix is symmetric, so has each row. Write the matrix for one example.
 
 
 # %% task softmax-derivative
@@ -1623,7 +1640,7 @@ assert got.shape == (20,) and np.array_equal(got, right), f"20 other examples: {
 ### END HIDDEN TESTS
 
 # %% measure
-# For show: how many images a network refuses, and how many of the others it reads rightly.
+# For show: how many images a network refuses, and how many of the others it reads correctly.
 last = train_digits(relu, relu_prime, M=64, scale=2.0, gamma=0.2)[-1]
 f = forward(last, X_held, relu, softmax)[3]
 epochs, more = progress(83, 300, 32)
@@ -1633,16 +1650,16 @@ for threshold in (0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95):
     read = read_or_refuse(f, threshold)
     refused.append(100 * np.mean(read == -1))
     right.append(100 * np.mean(read[read >= 0] == y_held[read >= 0]))
-    print(f"threshold {threshold:4}: {refused[-1]:4.1f}% refused, {right[-1]:.1f}% of the others read rightly")
+    print(f"threshold {threshold:4}: {refused[-1]:4.1f}% refused, {right[-1]:.1f}% of the others read correctly")
 plots.curves(
-    {"64 ReLUs": (refused, right)}, x="refused (%)", y="of the others read rightly (%)", title="Refusing images"
+    {"64 ReLUs": (refused, right)}, x="refused (%)", y="of the others read correctly (%)", title="Refusing images"
 )
 
 # %% [markdown]
 # ## Further: D. The same network in PyTorch and in Keras (extra credit)
 #
-# In practice nobody writes back-propagation by hand. PyTorch and TensorFlow record what was computed, and go back
-# through it by themselves. With the same weights, both must give the same numbers as your functions.
+# In practice hardly anybody writes back-propagation by hand. PyTorch and TensorFlow record each operation, and go back
+# through the record by themselves. With the same weights, both must give the same numbers as your functions.
 #
 # **PyTorch.** `torch.nn.Linear(p, M)` holds `weight` of shape (M, p) and `bias` of shape (M,), like α and α_0. Copy the
 # weights under `with torch.no_grad():`, by `layer.weight.copy_(torch.tensor(alpha))`. Pass `dtype=torch.float64` when
@@ -2044,7 +2061,7 @@ for t in range(7):
 # %% [markdown]
 # ## Further: F. One step on a GPU
 #
-# The network of step D moves to a GPU by `.to("cuda")`, and Keras uses a GPU by itself. The next cell times one step of
+# PyTorch moves a network to a GPU by `.to("cuda")`, and Keras uses a GPU by itself. The next cell times one step of
 # PyTorch, forward and back, for a batch of 1,000 digits. Without a GPU it runs on the processor. Expected, not
 # measured:
 #
