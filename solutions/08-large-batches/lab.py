@@ -9,7 +9,7 @@
 #
 # **After this lab you can**
 #
-# - say when k small steps and one large step end in the same place, and measure it;
+# - say when k small steps and one large step end in almost the same place, and measure it;
 # - write linear scaling and warm-up, iteration by iteration;
 # - plan an experiment with a control, and decide from paired differences what is worse, what is equivalent, and what is
 #   undecided;
@@ -35,8 +35,8 @@
 # | E | what more ranks still gain, and what came after | 12 |
 # | F | real GPUs | 5 |
 #
-# The core is worth all points of the lab. The further steps give extra credit, in any order. (D uses a given function
-# of B.)
+# The core is worth all points of the lab. The further steps give extra credit, in any order. (D uses a function that B
+# gives you.)
 #
 # Lab 6 gave you averaged gradients and shares of the rows. You need no code from it. "Batch size" has two meanings as
 # soon as there are ranks, so all labs use three symbols:
@@ -67,7 +67,7 @@ from course.spmd import spmd
 # %% quiz opening points=1
 # 1. A quadratic loss has the curvatures 2 and 10. From which learning rate on does gradient descent diverge?
 #    = 0.2
-#    because each step multiplies the distance to the bottom by 1 - γλ, and that is below 1 in size only for γ < 2/λ_max = 2/10 (lab 1).
+#    because along a curvature λ each step with the learning rate γ multiplies the distance to the minimum by 1 - γλ. Its size is below 1 for both curvatures only if γ < 2/λ_max = 2/10 (lab 1).
 # 2. A mini-batch grows from B to 4B examples, drawn independently. What happens to the standard deviation of its gradient?
 #    a) it doubles
 #    b) it stays
@@ -102,9 +102,9 @@ from course.spmd import spmd
 # $$ \hat w_{t+1} = w_t - \hat\eta \, \frac{1}{kn} \sum_{j < k} \sum_{x \in \mathcal{B}_j} \nabla l(x, w_t)
 # \qquad \text{(paper, equation 4)} $$
 #
-# The two differ in the factor in front of the sums, and in the weights at which the gradients are taken. (Some slides
-# print $1/kn$ in the first equation too. It is $1/n$, because each small step averages over $n$ examples. The factor
-# $k$ of the linear scaling rule comes from this difference alone.)
+# The two results differ in the factor in front of the sums, and in the weights at which the gradients are taken. (Some
+# slides print $1/kn$ in the first equation too. It is $1/n$, because each small step averages over $n$ examples. The
+# factor $k$ of the linear scaling rule comes from this difference alone.)
 #
 # Write both. `gradient(w, batch)` returns the average over one small mini-batch. All mini-batches have the same size.
 
@@ -189,17 +189,17 @@ assert is_close(got, right), f"large_step on 5 batches should end at {right}, bu
 #
 # ## Step 2. Are the gradients alike?
 #
-# The two would be equal if
+# With $\hat\eta = k \eta$ the two results would be equal if
 #
 # $$ \nabla l(x, w_t) = \nabla l(x, w_{t+j}) \quad \text{for all } j < k. $$
 #
 # (Equal losses would not be enough: two losses may be equal while their gradients point in different directions.) This
-# is an assumption, and assumptions can be measured. Let $L$ be the average loss over examples that stay the same. Write
-# how far its gradient has moved away after each step, relative to its length at the beginning:
+# is an assumption, and you can measure how well it holds. Let $L$ be the average loss over a fixed set of examples.
+# Write how far its gradient has moved away after each step, relative to its length at the beginning:
 #
 # $$ c_j = \frac{\lVert \nabla L(w_{t+j}) - \nabla L(w_t) \rVert}{\lVert \nabla L(w_t) \rVert} $$
 #
-# A $c_j$ of 1 means that the gradient has changed by as much as it was long.
+# A $c_j$ of 1 means that the gradient has changed by as much as its own length at the beginning.
 
 
 # %% task change
@@ -250,8 +250,8 @@ assert is_close(got, right), "c has too few digits: compute in float64."
 
 # %% [markdown]
 # Now a real network. `course/experiments/warmup.py` has it: 784-64-64-10 on the course's digits, 4,096 of them to
-# train. Two initializations are used in this lab. The **ordinary** one is He's: random weights with the standard
-# deviation $\sqrt{2 / \text{inputs}}$, which every framework offers. The other is **twice He**: weights twice as large.
+# train. Two initializations are used in this lab. The **ordinary** one is Kaiming He's of lab 3: random weights with the
+# standard deviation $\sqrt{2 / \text{inputs}}$. The other is **twice He**: weights twice as large.
 # It is there for a plain reason: this small network learns digits so easily that a large learning rate hardly hurts it.
 # Twice He makes its first epochs difficult, so that a minute on your machine shows what 256 GPUs showed in an hour. What
 # the larger weights do to the result is measured in steps 4 and 5, with the ordinary ones as the control.
@@ -346,13 +346,13 @@ display(Markdown("\n".join(lines)))
 # %% [markdown]
 # **The link to lab 1.** There gradient descent diverged above $2/\lambda_{max}$, where $\lambda_{max}$ is the largest
 # curvature of the loss. A network's loss has curvatures too, and the cell above has measured the largest one over 1,024
-# examples (by Lanczos iteration, from differences of gradients). The loss is not quadratic, so going beyond
-# $2/\lambda_{max}$ need not be fatal: curvatures change on the way. But a step that is a hundred times too long leaves
-# the region in which the gradient says anything. Compare the three times in your own lines: when is the large step
-# furthest beyond the limit, and when does it miss the end of the small steps by most?
+# examples (by Lanczos iteration, a method for the largest eigenvalue, from differences of gradients). The loss is not
+# quadratic, so going beyond $2/\lambda_{max}$ need not be fatal: curvatures change on the way. But a step that is a
+# hundred times too long leaves the region in which the gradient is a guide. Compare the three times in your own lines:
+# when is the large step furthest beyond the limit, and when does it miss the end of the small steps by most?
 #
-# That the gradients are alike is a reason that is enough for the rule, not one that the rule needs: training may take
-# another way and arrive at an equally good place. Where the large step is far too long, the remedy is **warm-up**.
+# Gradients that are alike justify the rule, but the rule may also work without them: training may take another way and
+# arrive at an equally good place. Where the large step is far too long, the remedy is **warm-up**.
 #
 # ## Step 3. Warm-up
 #
@@ -454,8 +454,9 @@ for warm_now, eta_now, k_now in [(160, 0.00625, 32), (3, 0.2, 1), (7, 1.0, 9)]:
 # | 4,096 examples to train on | 30 epochs | 10 epochs of warm-up | after 15 and 24 epochs |
 #
 # `schedule(rate, epochs, steps, drops)` is given, as `warmup.schedule`: it returns the learning rate of every iteration
-# as one array. `rate(t)` is the learning rate without the drops, `steps` is the number of iterations per epoch, and after
-# each of the `drops`, counted in epochs, the learning rate is divided by 10. (Further step A has you write it.)
+# as one array. `rate(t)` is the learning rate of iteration t without the drops, `steps` is the number of iterations per
+# epoch, and after each of the `drops`, counted in epochs, the learning rate is divided by 10. (Further step A has you
+# write it.)
 #
 # Mind the units: `constant`, `gradual` and their `warm` count iterations, and an epoch of large mini-batches has $k$
 # times fewer.
@@ -569,7 +570,7 @@ for name, first_now in {"small batch": 0.3, "not scaled": 0.3, "no warm-up": 0.6
 # The **equivalence margin** of this experiment is **1 point** of held-out error. It is chosen from the paper: what the
 # authors call no loss is 0.1 points (23.6 against 23.7%), and what they call a loss begins at 1.2 points. The seeds are
 # chosen now, too: take five different whole numbers from 5 to 104. (The setting itself was tuned on seeds 0 to 4, and
-# results on the seeds that one tuned on look better than they are.)
+# results on the seeds used for tuning look better than they are.)
 
 # %% predict five
 # Gradual warm-up against the small batch, with five seeds and a margin of 1 point: what will the experiment show?
@@ -588,7 +589,7 @@ for name, first_now in {"small batch": 0.3, "not scaled": 0.3, "no warm-up": 0.6
 from IPython.display import HTML, display
 from ipywidgets import IntProgress
 
-START = {"twice He": warmup.SPREAD, "ordinary": warmup.ORDINARY}  # the standard deviation of the weights, in He's
+START = {"twice He": warmup.SPREAD, "ordinary": warmup.ORDINARY}  # standard deviation of the weights, relative to He's
 
 
 def train_and_tell(runs, seeds):
@@ -778,11 +779,12 @@ assert np.allclose([float(each) for each in got[3]], [right.low, right.high]), (
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# **A large p proves nothing.** A small $p$ says: worse, and hardly by chance. A large $p$ may mean that the two runs are
-# equally good, or that there were too few seeds to see the difference. To show that they are equally good, turn the
+# **A large p proves nothing.** A small $p$ says: worse, and hardly by chance. A large $p$ may mean that the two runs
+# are equally good, or that there were too few seeds to see the difference. To show that they are equally good, turn the
 # question around, with the margin $M$ that was fixed before: is a difference of $M$ or more ruled out? This takes **two
-# one-sided tests**, each at 5%: one must rule out that the true mean difference is $M$ or more, the other that it is
-# $-M$ or less. Both succeed exactly when the 90% interval lies inside $(-M, M)$. So one interval gives the verdict:
+# one-sided tests**, each at the 5% level: one must rule out that the true mean difference is $M$ or more, the other
+# that it is $-M$ or less. Both succeed exactly when the 90% interval lies inside $(-M, M)$. So one interval gives the
+# verdict:
 #
 # | the 90% interval (low, high) | verdict |
 # |---|---|
@@ -802,7 +804,7 @@ for start in START:
 # %% [markdown]
 # Decide with $M$ = 1 point: what do your five seeds say about the four runs that begin at twice He's size? Look also at
 # the thin lines of the picture. With constant warm-up some networks may diverge when the learning rate jumps while
-# others do not. Such differences are far from normal, and the interval is wide.
+# others do not. Such differences are far from normally distributed, and the interval is wide.
 #
 # The check compares your verdicts with the run that this kernel has just made. When your lab is graded, it compares them
 # with stored runs of the same seeds. A verdict that another computer's rounding could change is accepted either way.
@@ -1019,7 +1021,7 @@ slow, small = stored["twice He"]["gradual warm-up"], stored["twice He"]["small b
 mean, _, p, _ = paired(slow, small)
 rows.append(
     f"\nIn these 100 seeds gradual warm-up (twice He) differs from the small batch by {mean:+.2f} points, with p = {p:.1g}. "
-    f"Its verdict is {give_verdict(slow, small)!r}: p asks whether the difference is zero, the verdict whether it matters."
+    f"Its verdict is {give_verdict(slow, small)!r}: p asks whether the difference is above zero, the verdict whether it matters."
 )
 for r in (5, 10, 20, 40):
     drawn = [rng.choice(100, r, replace=False) for _ in range(400)]
@@ -1032,8 +1034,9 @@ for r in (5, 10, 20, 40):
 display(Markdown("\n".join(rows)))
 
 # %% [markdown]
-# Read the two together: five seeds often leave open what a hundred decide. "Not shown to differ" is not "the same", and
-# an experiment that is meant to show that something does no harm needs more runs than one that shows a disaster.
+# Compare your five seeds with the hundred: five often leave open what a hundred decide. "Not shown to differ" is not
+# "the same", and an experiment that is meant to show that something does no harm needs more runs than one that shows a
+# disaster.
 #
 # ## Step 6. Two pitfalls
 #
@@ -1049,8 +1052,9 @@ display(Markdown("\n".join(rows)))
 # \qquad \text{(paper, equation 8)} $$
 #
 # Scaling the learning rate by $k$ scales both terms. Many programs scale the loss $l$ instead, because for plain SGD the
-# two are the same. With weight decay they are not: the term $\lambda w$ is left unscaled. Write the right step, and
-# the weight decay $\lambda'$ with which a program is right whose loss is $k \, l$ and whose learning rate is $\eta$.
+# two are the same. With weight decay they are not: the term $\lambda w$ is left unscaled. Write the right step. Then
+# write the weight decay $\lambda'$ that leads to the same step in a program with the loss $k \, l$ and the learning rate
+# $\eta$.
 
 
 # %% task weight-decay
@@ -1133,7 +1137,7 @@ def outside(w, u, g, eta, m):
 
 
 def inside(w, v, g, eta, eta_before, m):
-    """(w, v) after one step with eta inside the velocity, corrected; eta_before: the step before had this one."""
+    """(w, v) after one step with eta inside the velocity, corrected; eta_before: the learning rate of the step before."""
     # about 2 lines
     ### BEGIN SOLUTION
     v = m * eta / eta_before * v + eta * g
@@ -1203,7 +1207,7 @@ assert is_close(theirs[0], at), (
 # and 10 epochs of gradual warm-up each time.
 
 # %% predict stop
-# From which large mini-batch on (8, 16, 32, ..., 2048 examples) is the mean error of three seeds more than 1 point above that of one rank with 8 examples? Write the number of examples.
+# What is the smallest large mini-batch (16, 32, ..., 2048 examples) with which the mean error of three seeds is more than 1 point above that of one rank with 8 examples? Write the number of examples.
 
 
 # %% measure
@@ -1245,17 +1249,17 @@ if failing:
 # With three seeds the mean error stays within a point of that of one rank up to 256 examples, k = 32; with 512 it is
 # about 9%, and with 1,024 some of the networks diverge in spite of the warm-up. I trust the rule up to 256, since there
 # the 90% interval of five seeds lies inside the margin of 1 point, and 100 stored seeds agree; at 512 I would want more
-# seeds. With weights of twice He's size warm-up lowers the error by about 80 points, with ordinary weights by about 2: so
-# some 98% of the effect belongs to the initialization, because twice He makes the curvature at the start many times
-# larger. On another network I would expect a warm-up to gain a point or two where training is stable anyway, as in the
-# paper, and to decide everything only where the first steps are far beyond 2 / λ_max.
-# ### END SOLUTION
+# seeds. With weights of twice He's size warm-up lowers the error by about 80 points, with ordinary weights by about 2:
+# so some 98% of the effect belongs to the initialization, because twice He makes the curvature at the start about four
+# times larger. On another network I would expect a warm-up to gain a point or two where training is stable anyway, as
+# in the paper, and to decide everything only where the first steps are far beyond 2 / λ_max. ### END SOLUTION
 
 # %% [markdown]
 # **Question 2.** A colleague trains on 16 ranks. She scaled the loss by 16, since "that is the same as scaling the
-# learning rate", and uses momentum with the learning rate inside the velocity, gradual warm-up over 5 epochs, and no
-# correction. Her error is a little above that of one rank. Name what is wrong, in which direction each mistake acts,
-# and during which epochs. How would you find each with a test of one or two steps? (4 to 6 sentences.)
+# learning rate", and uses momentum with the learning rate inside the velocity, gradual warm-up over 5 epochs (from
+# $\eta/16$ to $\eta$), and no momentum correction. Her error is a little above that of one rank. Name what is wrong, in
+# which direction each mistake acts, and during which epochs. How would you find each with a test of one or two steps?
+# (4 to 6 sentences.)
 
 # %% [markdown] answer colleague points=2
 # ### BEGIN SOLUTION
@@ -1272,8 +1276,8 @@ if failing:
 #
 # *Extra credit.* After the warm-up comes the usual **schedule**: the learning rate is divided by 10 after some epochs. In
 # the paper this happens after 30, 60 and 80 epochs of 90; here, after 15 and 24 of 30. The experiment used
-# `warmup.schedule`. Write your own: the learning rate of every iteration as one array. `rate(t)` is the learning rate
-# without the drops, `steps` is the number of iterations per epoch.
+# `warmup.schedule`. Write your own: the learning rate of every iteration as one array. `rate(t)` is the learning
+# rate of iteration t without the drops, `steps` is the number of iterations per epoch.
 #
 # For `rate` = 8 always, 4 epochs of 2 iterations and drops after epochs 2 and 3: 8, 8, 8, 8, 0.8, 0.8, 0.08, 0.08.
 
@@ -1282,7 +1286,7 @@ if failing:
 def schedule(rate, epochs, steps, drops):
     """The learning rate of each iteration, an array of shape (epochs * steps,).
 
-    rate(t): before the drops. drops: after so many whole epochs it is divided by 10, and once more at the next.
+    rate(t): before the drops. drops: numbers of whole epochs; after each of them it is divided by 10 once more.
     """
     # about 4 lines
     ### BEGIN SOLUTION
@@ -1343,10 +1347,10 @@ assert is_close(got, right), "the learning rates have too few digits: compute in
 #
 # An all-reduce **adds**. So somebody must divide by the number of all examples, and in the last mini-batch of an epoch
 # the ranks may have different numbers of them. In lab 2 you wrote the sum that weighs each rank by its share of the
-# examples. Here a colleague shows four versions of it and says: "All run, and all train." Which one is right on every
-# input? And a test is only worth something if it fails on wrong code: find an input on which **each** of the other three
-# is caught. `all_reduce(comm, x)` returns the sum of all ranks' arrays, and each rank passes the gradients of its own
-# examples, of shape (examples, parameters).
+# examples. Here a colleague shows four versions of it and says: "All of them run, and all of them train." Which one is
+# right on every input? And a test is only worth something if it fails on wrong code: find an input on which **each** of
+# the other three is caught. `all_reduce(comm, x)` returns the sum of all ranks' arrays, and each rank passes the
+# gradients of its own examples, of shape (examples, parameters).
 
 
 # %%
@@ -1652,8 +1656,9 @@ display(Markdown("\n".join(rows)))
 # Two things to keep in mind when you read your table. A run whose training loss is still high has not finished: it may
 # be sharp because it is on its way, and its error may be high for the same reason. And the rescaled network shows the
 # objection of Dinh and others (2017, [arXiv:1703.04933](https://arxiv.org/abs/1703.04933)): a ReLU network can be
-# rescaled so that it computes the same function with another sharpness, so sharpness alone explains nothing. Hoffer and
-# others (2017, [arXiv:1705.08741](https://arxiv.org/abs/1705.08741)) closed Keskar's gap by training for longer.
+# rescaled so that it computes the same function with another sharpness, so sharpness alone cannot explain the error.
+# Hoffer and others (2017, [arXiv:1705.08741](https://arxiv.org/abs/1705.08741)) closed Keskar's gap with larger learning
+# rates, a changed batch norm and longer training.
 #
 # ## Further: D. Batch norm on four ranks
 #
@@ -1664,12 +1669,13 @@ display(Markdown("\n".join(rows)))
 # So the loss of one example depends on the examples beside it, and the number of rows over which $\mu$ and $\sigma^2$ are
 # taken is part of the **definition of the loss**. With ranks there is a choice. Each rank uses its own $n$ rows: the loss
 # stays that of a mini-batch of $n$, whatever $k$ is, and no messages are needed; this is the paper's choice. Or the ranks
-# take both over all $kn$ rows: **synchronized batch norm**, as `torch.nn.SyncBatchNorm` does. When the network is used,
-# neither is possible for a single example, so frameworks keep **running statistics**, here
+# take both over all $kn$ rows: **synchronized batch norm**, as `torch.nn.SyncBatchNorm` does. When the trained network is
+# used on a single example, neither is possible, so frameworks keep **running statistics**, here
 # $0.9 \cdot \text{old} + 0.1 \cdot \text{new}$ after each step.
 #
-# Write the statistics for both choices. `all_reduce` is the one of step B. The variance is the mean of the squares minus
-# the square of the mean, over the rows that count (no `ddof`). Ranks may have different numbers of rows.
+# Write the statistics for both choices. `all_reduce` is the one that further step B gives you. The variance is the mean
+# of the squares minus the square of the mean, over the rows that count (no `ddof`). Ranks may have different numbers of
+# rows.
 
 
 # %% task batch-norm
@@ -1964,8 +1970,8 @@ plots.curves(
 #
 # The cell below is the same experiment with a convolutional network and mini-batches of up to 8,192, the paper's size.
 # It needs more examples than there are: each of the 4,096 digits is shifted by up to two pixels, to 65,536. **Expected,
-# not measured:** an iteration with 8,192 images takes hardly longer than one with 1,024, as the GPU is not full before;
-# without warm-up the first epochs suffer; with gradual warm-up the error follows that of the small mini-batch closely at
+# not measured:** an iteration with 8,192 images takes hardly longer than one with 1,024, as fewer images do not
+# fill the GPU; without warm-up the first epochs suffer; with gradual warm-up the error follows that of the small mini-batch closely at
 # 1,024 and stays behind it at 8,192, which is only 8 iterations per epoch here (the paper has 156). Without a GPU nothing
 # is missing: the lab is complete without one.
 
