@@ -1,12 +1,12 @@
 # %% [markdown]
 # # Distributed machine learning, with your own hands
 #
-# Here you build what large models are trained with: gradient descent, mini-batches, and the sum over all data cut
-# into parts that several processes compute at once. You write each piece yourself, in a few lines, on real engines
-# that run on this machine.
+# Here you build what large models are trained with: gradient descent, mini-batches, and sums over all data that several
+# processes compute together, each over its own part of the data. You write each piece yourself, in a few lines. It runs
+# on engines, which are processes on this machine.
 #
-# **Start here:** run the cell below (click it, then press Shift+Enter). It looks at your machine and says in words
-# what works. Then open the first lab.
+# **Start here:** run the cell below (click it, then press Shift+Enter). It looks at your machine and says what works.
+# Then open the first lab.
 
 # %% measure machine
 from course import doctor
@@ -14,10 +14,9 @@ from course import doctor
 doctor.check()
 
 # %% [markdown]
-# **See where you are going:** the next cell starts four engines, which are processes on this machine, and trains one
-# network on images of handwritten digits. Each engine computes with its own part of the images. After each step the
-# engines add up their results with messages. The picture shows these messages, and how many digits that the network
-# has never seen it reads right. It takes about 20 seconds.
+# **See where you are going:** the next cell starts four engines and trains one network on images of handwritten digits.
+# Each engine computes with its own part of the images. In each step the engines add up their results with messages. The
+# picture shows these messages, and which share of new digits the network recognizes. The cell takes about 20 seconds.
 #
 # You write every part of this program yourself: the gradient in lab 1, mini-batches in lab 2, the network in lab 3, the
 # messages between engines in lab 4, and the ring in which they travel in lab 5. In lab 6 the parts come together.
@@ -37,12 +36,12 @@ first_training.run()
 # | [03 The multilayer perceptron](03-perceptron/03-perceptron.ipynb) | a network that reads handwritten digits, with its gradient by back-propagation; a training step on four engines with a single all-reduce | 90 |
 # | [04 Collectives](04-collectives/04-collectives.ipynb) | broadcast, reduce, all-reduce and all-to-all from send and recv; a tree against a loop; a deadlock, read and repaired; as further steps scatter, gather, all-gather and reduce-scatter | 90 |
 # | [05 Ring all-reduce](05-ring/05-ring.ipynb) | the all-reduce of Baidu and Horovod, counted and predicted; recursive halving and doubling; on which network each of them is fastest | 90 |
-# | [06 Data parallel training](06-data-parallel/06-data-parallel.ipynb) | one model on several ranks with torch.distributed, DistributedDataParallel and Horovod; the usual mistakes, found; for extra credit buckets, checkpoints, Horovod in Keras and TensorFlow, and programs started from the terminal | 90 |
+# | [06 Data parallel training](06-data-parallel/06-data-parallel.ipynb) | one model on several ranks with torch.distributed, DistributedDataParallel and Horovod; the usual mistakes, found; as further steps buckets, checkpoints, Horovod in Keras and TensorFlow, and programs started from the terminal | 90 |
 # | [07 Several devices in one process](07-devices/07-devices.ipynb) | your own multi_gpu_model, and where each operation really ran; MirroredStrategy; which networks transfer little for what they compute | 87 |
 # | [08 Large mini-batches](08-large-batches/08-large-batches.ipynb) | linear scaling and warm-up as one experiment with its control; what is worse, equivalent or undecided; pitfalls of large mini-batches, sharp minima and batch norm on real ranks | 90 |
 # | [09 The competition](09-competition/09-competition.ipynb) | classify an aerial image of 200 bands; what a random split of neighbouring pixels measures, with its causes separated; a network trained data parallel; intervals by fields; an entry that others can run again | 90 |
 #
-# Do them in order. Each also stands alone: what it needs from an earlier one is given. The [glossary](glossary.ipynb)
+# Do them in order. Each lab also stands alone: the code that it needs from an earlier lab is given. The [glossary](glossary.ipynb)
 # explains each term in one or two sentences, and labs link to it where they use a term for the first time.
 
 # %% [markdown]
@@ -57,7 +56,8 @@ first_training.run()
 #   top to bottom.
 # - The **Validate** button above the notebook runs all the checks you can see in a fresh kernel and lists the tasks.
 #   Click one to go to its cell. Grading adds a few checks that try other numbers.
-# - When you are done, the button in the lab's last cell hands it in. `course hand-in 01` in a terminal does the same.
-#   The first time, it asks for your student id: the name or number by which your instructor knows you.
+# - When you are done, press the button in the lab's last cell. It hands the lab in, or writes one file and says where to
+#   send it. `course hand-in 01` in a terminal of JupyterLab does the same for lab 01. The first time, both ask for your
+#   student id: the name or number by which your instructor knows you.
 #
 # Your files are yours: an update of the course never changes a lab that you have begun.

@@ -3,8 +3,8 @@
 #
 # You have all the pieces: a network and its gradient (lab 3), an all-reduce (lab 4) and a fast one (lab 5). Frameworks
 # put these pieces together for you. In this lab you train one model on several ranks, first with `torch.distributed`
-# and a loop that you write, then with PyTorch's DistributedDataParallel and with Horovod. Every program here is the
-# real one and runs on your engines.
+# and a loop that you write, then with PyTorch's DistributedDataParallel and with Horovod. All programs use the real
+# libraries and run on your engines.
 #
 # **After this lab you can**
 #
@@ -110,10 +110,10 @@ cluster.prepare(5)
 # %% [markdown]
 # In data parallel training every rank has a **copy of the model** and a **part of the rows**. In each step every rank
 # computes the gradient of its own rows, then all ranks average their gradients, and then all ranks take the same step.
-# So the copies stay equal. The average is an all-reduce divided by $k$.
+# So the copies stay equal. The average is the sum that an all-reduce returns, divided by $k$.
 #
-# Below is a plain all-reduce: rank 0 gathers, adds and broadcasts. If you wrote a ring in lab 5, paste it into the
-# second cell as a function `all_reduce(comm, x)`.
+# Below is a plain all-reduce: rank 0 gathers, adds and broadcasts. If you wrote a ring in lab 5, paste it into the cell
+# after it, with the functions that it calls, and name it `all_reduce`.
 
 
 # %%
@@ -149,12 +149,13 @@ for rank, (own, average) in enumerate(run):
 # No framework knows your data, so distributing the rows is up to you. If every rank reads the same rows, all gradients
 # are equal, and $k$ ranks do the work of one.
 #
-# Write `shard`, which returns the numbers of the rows that one rank uses in one epoch. The rules:
+# Write `shard`, which returns the numbers of the rows that one rank uses in one epoch, its **shard** of the data. The
+# rules:
 #
 # - All ranks draw the **same** permutation of all rows, from the same seed. Each rank takes its own part of it.
-# - Every rank gets the **same number** of rows, the number of all rows divided by the number of ranks, rounded up. A
-#   rank with one mini-batch more than the others would wait forever in its last all-reduce. So if the division leaves
-#   a remainder, a few rows are used twice. (PyTorch's `DistributedSampler` does the same.)
+# - Every rank gets the **same number** of rows: the number of all rows divided by the number of ranks, rounded up. If
+#   the division leaves a remainder, a few rows are used twice. (PyTorch's `DistributedSampler` does the same.) With
+#   unequal numbers, a rank with one mini-batch more than the others would wait forever in its last all-reduce.
 # - No row is left out.
 #
 # For example, 7 rows on 3 ranks are 3 rows per rank, 9 in all, so two rows are used twice. `np.resize(order, 9)`
@@ -164,7 +165,7 @@ for rank, (own, average) in enumerate(run):
 
 # %% task shard
 def shard(count, rank, size, seed):
-    """Return this rank's row numbers, ceil(count / size) of the rows 0 to count - 1. seed: that of the epoch."""
+    """Return this rank's row numbers, ceil(count / size) of the rows 0 to count - 1. seed: one for each epoch."""
     # about 3 lines
     ### BEGIN SOLUTION
     order = np.random.default_rng(seed).permutation(count)
@@ -228,7 +229,8 @@ for count, size in [(5, 1), (9, 4), (8, 4), (3, 5), (10, 3)]:
 #
 # Gloo is a library that moves bytes between processors, as NCCL does between GPUs. `init_method` says how the ranks
 # find each other; `spmd://` means the ranks of this run of `spmd(..., carrier="torch")`. (The Blue Waters lecture has
-# `'mpi'` there, which requires a PyTorch that was built with MPI.) The calls after this line are the same everywhere:
+# `'mpi'` for `"gloo"`, which requires a PyTorch that was built with MPI.) The calls after this line are the same
+# everywhere:
 #
 # | call | what it does |
 # |---|---|
@@ -242,7 +244,8 @@ for count, size in [(5, 1), (9, 4), (8, 4), (3, 5), (10, 3)]:
 engines = cluster.start(5)
 
 # %% [markdown]
-# Write a first program. Each rank makes the tensor $10^{rank}$ and all-reduces it.
+# Write a first program, `hello`: each rank joins the process group, makes a tensor of the one number $10^{rank}$, and
+# all-reduces it.
 
 
 # %% task hello
@@ -274,10 +277,10 @@ assert got == [[0, 3, 111], [1, 3, 111], [2, 3, 111]], (
 )
 
 # %% [markdown]
-# From here on a given function, `joined`, contains this line. The models are small enough to compute by hand:
-# `line(w)` is $y = w x + b$ with the bias $b = 10 w$.
+# From here on the given function `joined` contains the call of `dist.init_process_group`. The models are small enough to
+# compute by hand: `line(w)` is $y = w x + b$ with the bias $b = 10 w$.
 #
-# Run this cell. Only the checks use the last three functions.
+# Run this cell. You need `numbers(model)` again in step 7. Only checks and experiments call the other functions.
 
 
 # %%
@@ -491,9 +494,15 @@ assert np.allclose(got[:, 0], 0), f"A frozen parameter has no gradient; yours {g
 #
 # $$ \frac{1}{k} \sum_j (\theta - \gamma g_j) = \theta - \gamma \, \frac{1}{k} \sum_j g_j $$
 #
-# The next experiment makes four steps with each of four methods: plain SGD; SGD with momentum 0.9; plain SGD that
-# averages only after every second step; and Adam, which divides each step by a running root mean square of its
-# gradients. Each method runs twice, averaging parameters after the steps or averaging gradients before them.
+# The next experiment makes four steps with each of four methods:
+#
+# - plain SGD;
+# - SGD with **momentum** 0.9: it steps along $v \leftarrow 0.9\, v + g$ instead of $g$, so each step also continues a
+#   part of the step before;
+# - plain SGD whose parameters are averaged only after every second step;
+# - Adam, which divides each step by a running root mean square of its gradients.
+#
+# Each method runs twice: once it averages parameters after steps, once it averages gradients before every step.
 
 # %% predict same-way
 # For how many of the four methods do both ways end at the same parameters, up to rounding? Write a number.
@@ -533,21 +542,21 @@ outcome("same-way", sum(distance < 1e-4 for distance in apart.values()))
 # %% [markdown]
 # Liang Dong's lecture on distributed training says that averaging parameters equals training on one machine if you
 # average after every mini-batch, if all ranks have the same number of examples, and if there is "no internal update of
-# the optimizer". Compare the last condition with your line for momentum. Momentum **is** an internal state: the
-# velocity $v \leftarrow 0.9\, v + g$. It does no harm here because this update, like the step, is **linear**: the mean
-# of the ranks' velocities is the velocity of the mean gradient, and so the mean of their parameters moves as in the
-# other way. The condition is sufficient, not necessary. Adam's state contains squares of gradients, and the mean of
-# squares is not the square of the mean, so Adam needs the condition.
+# the optimizer". Compare the last condition with the printed line for momentum. Momentum **is** an internal state: the
+# velocity $v$. It does no harm here because its update, like the step, is **linear**: the mean of the ranks' velocities
+# is the velocity of the mean gradient, so the mean of their parameters moves as it does when gradients are averaged.
+# The condition is sufficient, not necessary. Adam's state contains squares of gradients, and the mean of squares is not
+# the square of the mean, so for Adam the two ways differ.
 #
-# One difference remains with momentum: after averaging parameters only, each rank keeps a velocity of its own rows.
-# Rank 0's velocity in a checkpoint is then not the velocity of the group.
+# One difference remains with momentum: if only parameters are averaged, each rank keeps a velocity of its own rows. If
+# rank 0 then writes its model and its optimizer to a file (a checkpoint), the file lacks the velocities of the others.
 #
 # ## Step 5. The whole loop
 #
 # Averaging gradients keeps equal models equal. It does not make different models equal. So before the first step every
 # rank takes over rank 0's model: its parameters and its **buffers**. Buffers are numbers that a model keeps but does not
-# train, such as the running means of a BatchNorm layer. `model.state_dict()` is a dict of both. Its values share the
-# model's memory, so `dist.broadcast` can write into them.
+# train, such as the running means of a batch normalization layer (lab 8). `model.state_dict()` is a dict of both. Its
+# values share the model's memory, so `dist.broadcast` can write into them.
 
 
 # %%
@@ -606,9 +615,10 @@ assert np.allclose(got[:, 1], 40), (
 )
 
 # %% [markdown]
-# Now the loop. Every rank calls it with its own model and its own rows; all ranks have the same number of rows. It
-# cuts the rows, in their order, into mini-batches of $n$ rows; the last one may be shorter. For each mini-batch: set
-# the gradients to zero, compute the loss, call backward, average the gradients, take the step.
+# Now the loop, `train`. Every rank calls it with its own model and its own rows; all ranks have the same number of rows.
+# It begins with the broadcast. In each epoch it cuts the rows, in their order, into mini-batches of $n$ rows; the last
+# one may be shorter. For each mini-batch: set the gradients to zero, compute the loss, call backward, average the
+# gradients, take the step.
 #
 # The last two arguments are your functions from above. The check passes other functions that do the same, so one
 # mistake does not cost points twice.
@@ -721,9 +731,9 @@ compared([0.1, 0.2, 0.3], xs, ys, 0.1, 3, 2, calls=4)
 assert compared([0.2, 0.1], [[1.0], [2.0]], [[1.0], [3.0]], 0.1, 1, 2, calls=2) is None, "The last case: two epochs."
 
 # %% [markdown]
-# Next come real digits: 3,000 of them, a network of 784, 32 and 10 units, three engines, your `shard`. The experiment
-# runs three times: right, with **the same** rows on every rank, and without the broadcast, so that each rank starts
-# from different weights.
+# Next come real digits: 3,000 of them, a network of 784, 32 and 10 units, three engines, and your functions from steps 1,
+# 4 and 5. The experiment runs three times: correctly, with **the same** rows on every rank, and without the broadcast,
+# so that each rank starts from different weights.
 
 # %% predict no-broadcast
 # After four epochs without the broadcast, how does rank 0's loss on held-out digits compare with that of the right run?
@@ -782,8 +792,8 @@ plots.curves(curves, x="epoch", y="loss on held-out digits", title="Data paralle
 
 # %% [markdown]
 # Look at the losses of the three ranks. Without the broadcast they differ, because the ranks have three different models
-# from the first step to the last. Neither mistake stops the program or makes the loss rise, so a training log does not
-# show them.
+# from the first step to the last. Neither mistake stops the program, and with each of them the loss is lower
+# after four epochs than after one. So the log of a single run does not show the mistakes.
 #
 # ## Step 6. DistributedDataParallel
 #
@@ -794,7 +804,7 @@ plots.curves(curves, x="epoch", y="loss on held-out digits", title="Data paralle
 #
 # A model with buffers costs another message: at the start of **every** forward pass in training, DDP broadcasts rank
 # 0's buffers again. So what other ranks write into their buffers, such as the running means of BatchNorm, is
-# overwritten. The next cell shows it: each rank puts its own number into the buffer and then calls `ddp(x)`. (The
+# overwritten. The next cell shows this: each rank puts its own number into the buffer and then calls `ddp(x)`. (The
 # argument `forward_sync_buffers=False` turns this off. Older versions of PyTorch call it `broadcast_buffers`.)
 
 
@@ -923,9 +933,9 @@ assert np.allclose(got, [w, b], rtol=1e-4, atol=1e-5), (
 # %% [markdown]
 # ## Step 7. Horovod in PyTorch
 #
-# Horovod does the same for PyTorch, TensorFlow and Keras, on top of MPI, NCCL or Gloo. It became known because five
-# steps, the same in each framework, turn a program for one process into a program for many. The Jülich lecture lists
-# them; here they are in PyTorch's words:
+# Horovod does the same for PyTorch, TensorFlow and Keras, on top of MPI, NCCL or Gloo. Five steps, the same in each
+# framework, turn a program for one process into a program for many. The Jülich lecture lists them; here they are for
+# PyTorch:
 #
 # | | step | in PyTorch, after `import horovod.torch as hvd` |
 # |---|---|---|
@@ -941,11 +951,11 @@ assert np.allclose(got, [w, b], rtol=1e-4, atol=1e-5), (
 #
 # **Why scale the rate?** One process makes $k$ steps, each on $n$ rows. In the same time $k$ ranks make one step on $kn$
 # rows. As long as the gradient $g$ changes little over these steps, the $k$ small steps move the parameters by
-# $k \gamma g$ on average. One step moves them as far only if its rate is $k \gamma$. The average matters here, and not
-# the noise: the mean of $kn$ rows has $\sqrt{k}$ times less noise than the mean of $n$, so noise alone would allow a
-# rate $\sqrt{k}$ times as large. (With the rate $k \gamma$ the noise of one step is also that of $k$ small steps
-# together: $k \gamma \sigma / \sqrt{k} = \sqrt{k}\, \gamma \sigma$.) This is the rule of Goyal and others (2017) for SGD,
-# with or without momentum. It is not the rule for Adam or Adagrad, see step F.
+# $k \gamma g$ on average. One step moves them as far only if its rate is $k \gamma$. The noise is then the same, too. Let
+# $\sigma$ be the standard deviation of the mean gradient of $n$ rows. That of $kn$ rows is $\sigma / \sqrt{k}$, so one
+# step with the rate $k \gamma$ has the noise $k \gamma \sigma / \sqrt{k} = \sqrt{k}\, \gamma \sigma$. The $k$ small steps
+# together have the same noise. This is the rule of Goyal and others (2017) for SGD, with or without momentum. It is not
+# the rule for Adam or Adagrad, see step F.
 #
 # `make lab` builds Horovod from source, once, in the background. `horovod.start` brings it to the engines.
 
@@ -979,7 +989,7 @@ except Problem as why:
     print(f"The steps with Horovod cannot run here; all others can. {why}")
 
 # %% [markdown]
-# Write the training. Every rank calls it with its own start `w`, its own rate and its own rows. The optimizer is
+# Write `horovod_train`. Every rank calls it with its own start `w`, its own rate and its own rows. The optimizer is
 # `torch.optim.SGD` with momentum 0.5. The first argument, `comm`, is that of every function for ranks; you do not need
 # it. The last argument is the function `pin` from above, so that a check without a GPU can pass another one and see
 # what you pin.
@@ -1088,7 +1098,7 @@ import torch
 from course import cluster, horovod
 from course.spmd import spmd
 
-# Two ranks on one machine have the local ranks 0 and 1. On a machine each, both have the local rank 0.
+# Two ranks on one machine have the local ranks 0 and 1. On two machines, both have the local rank 0.
 engines = cluster.start(5)
 horovod.start(2)
 Xs, ys = [torch.ones(1, 1)] * 2, [torch.ones(1, 1), 3 * torch.ones(1, 1)]
@@ -1141,8 +1151,8 @@ for name, size, factor in [("one rank", 1, 1), ("same rate", ranks, 1), (f"{rank
 
 # %% [markdown]
 # **Question 2.** A colleague's program runs on 8 ranks without any error, and its loss falls. But it is no better than on
-# one rank, and each rank reports another accuracy. Name three mistakes of this lab that could cause this. For each, say
-# how you would find it with one line on every rank. Why does no program stop by itself at such a mistake? (4 to 6
+# one rank, and each rank reports a different accuracy. Name three mistakes of this lab that could cause this. For each,
+# say how you would find it with one line on every rank. Why does no program stop by itself at such a mistake? (4 to 6
 # sentences.)
 
 # %% [markdown] answer silent-mistakes points=2
@@ -1151,16 +1161,16 @@ for name, size, factor in [("one rank", 1, 1), ("same rate", ranks, 1), (f"{rank
 # every rank; the sums must be equal to the last digit. (2) The optimizer was not wrapped, or the program calls model(X)
 # and not ddp(X): nothing is averaged, and the same line finds it. (3) All ranks read the same rows, because shard did not
 # get the rank: print the first row numbers on each rank; they must differ. Different accuracies alone may only mean that
-# the accuracy is not averaged over ranks. No program stops, because a collective only compares shapes. The numbers in
-# the arrays are valid, and the gradient of a wrong model is still a gradient, along which a loss falls.
+# the accuracy is not averaged over ranks. No program stops, because a collective adds whatever numbers it gets. The
+# numbers in the arrays are valid, and the gradient of a wrong model is still a gradient, along which a loss falls.
 # ### END SOLUTION
 
 # %% [markdown]
 # You have finished the core of this lab:
 #
 # - Data parallel training adds four things to a loop for one process: broadcast, own rows, average, scaled rate.
-# - Averaging parameters and averaging gradients are the same if the optimizer is linear and the ranks average at every
-#   step.
+# - Averaging parameters and averaging gradients are the same if the ranks start equal, the optimizer is linear, and the
+#   ranks average at every step.
 # - DDP and Horovod average over ranks. Rows count alike only if you weight the loss.
 # - The usual mistakes give no error. Compare the ranks' parameters and their rows.
 #
@@ -1169,7 +1179,7 @@ for name, size, factor in [("one rank", 1, 1), ("same rate", ranks, 1), (f"{rank
 # ## Further: A. Start a program from the terminal (no points)
 #
 # Engines are convenient in a notebook. On a cluster a **launcher** starts your program once per rank. The next cell
-# writes such a program, `train.py`, beside this notebook. It learns its place from environment variables, whose names
+# writes such a program, `train.py`, beside this notebook. It reads its rank from environment variables, whose names
 # depend on the launcher, and pins its process to the GPU of its local rank if there is one.
 
 # %% measure
@@ -1222,14 +1232,15 @@ dist.destroy_process_group()
 #
 #     horovodrun -np 2 python train.py
 #
-# or one of the two lines that the next cell runs for you. `-n`, `-np` and `--nproc-per-node` are the number of processes
-# on this machine. For two machines with four processes each you would write
+# or one of the two lines that the next cell runs for you. `-n` and `-np` are the number of all processes,
+# `--nproc-per-node` is their number on each machine. For two machines with four processes each you would write
 #
 #     mpirun -n 8 --host first:4,second:4 python train.py
 #     horovodrun -np 8 -H first:4,second:4 python train.py
 #     torchrun --nnodes 2 --nproc-per-node 4 --rdzv-backend c10d --rdzv-endpoint first:29500 train.py
 #
-# and set `MASTER_ADDR=first` for the first two. (Expected, not measured: this lab was written on one machine.)
+# with `MASTER_ADDR=first` in the environment of all processes for the first two, and the torchrun line on both machines.
+# (Expected, not measured: this lab was written on one machine.)
 # horovodrun imports TensorFlow, if it is installed, before it starts your program. This takes some seconds and prints
 # messages; `2>/dev/null` at the end of the line hides them.
 
@@ -1268,8 +1279,8 @@ type_line("mpirun -n 2 python train.py")
 # | `indian-pines` | a scene of 200 bands, 16 classes; each pixel is one example | comes with the course |
 # | `indian-pines-large` | a flight line of 220 bands, 58 classes | downloads more than a gigabyte |
 #
-# The program was run on the two sets that come with the course. Runs on the large sets are expected to work, not
-# measured. Each rank reads the whole set and trains on its own part of the rows.
+# The program was run on the two sets that come with the course. It should also run on the large sets, but this was not
+# tried. Each rank reads the whole set and trains on its own part of the rows.
 
 # %% measure
 # %%writefile train_images.py
@@ -1692,7 +1703,7 @@ nearest = min(
 outcome("adagrad-rate", nearest)
 
 # %% [markdown]
-# Read the table with these three sentences:
+# These three rules explain the table:
 #
 # - **SGD** moves by rate times gradient, so the factor is $k$, with noise or without.
 # - **Adam** and **RMSprop** divide the step by the root mean square of recent gradients. If noise dominates, averaging
@@ -1701,10 +1712,10 @@ outcome("adagrad-rate", nearest)
 # - **Adagrad** divides by the root of the **sum** of all squares so far. The ranks add $k$ times fewer squares, which
 #   makes the step another $\sqrt{k}$ times longer. So the factor is about 1 with large noise, and $\sqrt{k}$ without.
 #
-# In real training gradients of a mini-batch are usually noisy, so $\sqrt{k}$ is the first rate to try for Adam, and the
-# unchanged rate for Adagrad. The experiment holds the gradient's mean fixed, which training does not; it says how far an
-# optimizer moves, not which rate gives the best model. (RMSprop starts with an empty average, which takes long first
-# steps. So its factors are smaller than Adam's, which corrects for that.)
+# In real training gradients of a mini-batch are usually noisy. So for Adam first try a rate $\sqrt{k}$ times as large, and
+# for Adagrad the unchanged rate. The experiment holds the gradient's mean fixed, which training does not; it says how far
+# an optimizer moves, not which rate gives the best model. (RMSprop's running average starts at 0, so its first steps are
+# long, and its factors are smaller than those of Adam, which corrects for that.)
 
 # %% [markdown]
 # ## Further: G. Horovod in Keras (extra credit)
@@ -1765,7 +1776,7 @@ except Problem as why:
     print(why)
 
 # %% [markdown]
-# Write the training. Begin with `import tf_keras` and `import horovod.tensorflow.keras as hvd`. The loss is `"mse"`, the
+# Write `keras_train`. Begin with `import tf_keras` and `import horovod.tensorflow.keras as hvd`. The loss is `"mse"`, the
 # optimizer is `tf_keras.optimizers.SGD(…)`, and each step takes all rows of the rank: `batch_size=len(y)`. Two callbacks
 # go to `fit` on every rank, in this order: the broadcast, and `hvd.callbacks.MetricAverageCallback()`, which averages
 # over the ranks what `fit` reports. Rank 0 has a third callback,
@@ -1779,7 +1790,7 @@ except Problem as why:
 def keras_train(comm, w, X, y, gamma, epochs, folder, pin=pin_tensorflow):
     """Train keras_line(w) by Horovod; returns [w, b] and the list of fit's losses, one per epoch.
 
-    X, y: arrays, this rank's rows. folder: that of the checkpoints, a text. pin: called with the local rank.
+    X, y: arrays, this rank's rows. folder: that of the checkpoints, a string. pin: called with the local rank.
     """
     # about 14 lines: two imports, …, history = model.fit(X, y, …, verbose=0), and then the line below
     ### BEGIN SOLUTION
@@ -1956,8 +1967,8 @@ assert abs(got[0, 0] - got[1, 0]) < 1e-4, "Both ranks should have the same w."
 # (`HOROVOD_CYCLE_TIME`, one millisecond by default), collects the gradients that are ready in a **fusion buffer**, and
 # sends them as one message. This is called tensor fusion. `HOROVOD_FUSION_THRESHOLD` is the size of the buffer in bytes;
 # 0 turns it off. Horovod's **timeline** is a file that records what was done for which tensor and when. The pages
-# `chrome://tracing` and ui.perfetto.dev draw it; the cell counts in it. (A process that joins a second time with another
-# buffer size may crash, so the cell restarts engines 0 and 1 for each size.)
+# `chrome://tracing` and ui.perfetto.dev draw it; the next cell counts the messages in it. (A process that joins a second
+# time with another buffer size may crash, so the cell restarts engines 0 and 1 for each size.)
 
 
 # %% measure
@@ -2002,10 +2013,10 @@ except Problem as why:
 # ## Further: J. Communication during back-propagation (no points)
 #
 # The Blue Waters lecture describes a plugin by Cray that sends messages **while** the gradients of earlier layers are
-# still being computed. You can build that from your communicator and PyTorch's hooks.
+# still being computed. The next cell builds that from your communicator and PyTorch's hooks.
 # `param.register_post_accumulate_grad_hook(f)` calls `f(param)` as soon as the gradient of this parameter is complete, in
 # the middle of `backward()`. The hook begins to send the gradient (`isend`) and to receive those of the others
-# (`irecv`), and waits for nothing. After `backward()` you wait, and add.
+# (`irecv`), and does not wait. After `backward()` the function waits for all messages and adds.
 #
 # The trace shows how much of the communication is hidden: of the time in which messages of a rank were on their way, the
 # share that lay within its `backward()`.
@@ -2075,8 +2086,8 @@ for name, during in {"after backward()": False, "during backward()": True}.items
 #
 # TensorFlow has data parallel training over several processes built in: `MultiWorkerMirroredStrategy`. Each process
 # reads from the variable `TF_CONFIG` which processes there are, and variables that are made in `strategy.scope()` are
-# kept equal. In this version your own loop works across processes, but `fit` of Keras 3 does not. The strategy must be
-# made before anything else in TensorFlow, so it gets new engines.
+# kept equal. In this version of TensorFlow a loop of your own works across processes, but `fit` of Keras 3 does not. The
+# strategy must be made before anything else in TensorFlow, so it gets new engines.
 
 
 # %% measure
@@ -2141,8 +2152,8 @@ cluster.stop()
 #   `dist.init_process_group("nccl", init_method="spmd://")`. Move the model and each mini-batch of rows by `.to("cuda")`.
 #   NCCL then sends DDP's buckets while back-propagation goes on.
 # - NCCL needs one GPU per rank. If several ranks share one GPU, keep Gloo.
-# - **Horovod** needs the same two changes, because it averages whatever tensors it gets, wherever they are: the model and
-#   the rows have to be moved by `.to("cuda")` after pinning. As `make lab` builds it, it copies gradients to the host and
+# - **Horovod** averages tensors wherever they are. So pin first, which `pin` does, and move the model and the rows by
+#   `.to("cuda")`. As `make lab` builds it, Horovod copies gradients to the host and
 #   sums them there. Built with `HOROVOD_GPU_OPERATIONS=NCCL` it sums them on the GPUs.
 # - **TensorFlow** puts operations on a visible GPU by itself, so there pinning is enough.
 
