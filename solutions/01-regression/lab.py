@@ -6,9 +6,9 @@
 # picture. At the end you cut the sum into four parts and let four processes compute them. Distributed training begins
 # with that cut.
 #
-# The nine labs together build one program: several processes that train one network. Labs 1 to 3 write the gradient,
-# first of a line, then of mini-batches, then of a network. Lab 4 writes the messages between processes, lab 5 the
-# fastest way to add gradients, and lab 6 puts them together.
+# The nine labs together build one program: several processes that train one network. In labs 1 to 3 you write the
+# gradient, first of a line, then of mini-batches, then of a network. In lab 4 you write the messages between processes,
+# in lab 5 a fast way to add gradients, and in lab 6 you put all of this together.
 #
 # **After this lab you can**
 #
@@ -165,8 +165,8 @@ plots.scatter(
 )
 
 # %% [markdown]
-# Is that line good? The **residual** of household $i$ is $y_i - (m x_i + b)$, the distance by which the line misses it.
-# The error R is the sum of the squares of all $n$ residuals:
+# Is that line good? The **residual** of household $i$ is $y_i - (m x_i + b)$, the amount by which the line misses it:
+# positive above the line, negative below. The error R is the sum of the squares of all $n$ residuals:
 #
 # $$ R(m, b) = \sum_{i=1}^{n} \left[ y_i - (m x_i + b) \right]^2 $$
 #
@@ -394,10 +394,11 @@ assert np.allclose(got, [[4, -2]]), f"with 0 steps the path holds only the start
 # the same R. Gradient descent steps in the direction of the arrows, which point against the gradient.
 #
 # Read the axes of the first picture before you read its contours. The window is 1.6 wide (in $m$) and 1,000 high (in
-# $b$), so one unit to the right takes as much room on the page as about 600 units upwards. This has two effects. The
-# valley looks about 600 times wider than it is. And a gradient is at right angles to its contour only where both axes
-# have the same scale, so here the arrows seem to cross the contours askew. The second picture shows a small part of
-# the first, around the start, with nearly the same scale on both axes. There you see the true shape of the valley.
+# $b$), and the picture is one and a half times as wide as high. So one unit to the right takes as much room on the page
+# as almost 1,000 units upwards. This has two effects. Compared with its length, the valley looks hundreds of times
+# wider than it is. And a gradient is at right angles to its contour only where both axes have the same scale, so here
+# the arrows seem to cross the contours askew. The second picture shows a small part of the first, around the start,
+# with nearly the same scale on both axes. There you see the true shape of the valley.
 
 # %% measure
 # For show: 2,000 steps on the raw data, and R from above in two windows. Try more steps.
@@ -440,8 +441,8 @@ for title, (window_m, window_b) in views.items():
 # %% [markdown]
 # Compare the printed rows: which of R, $m$ and $b$ still change after the first few steps? Then compare the pictures.
 # Near the start, the contours are straight, parallel lines that run along the valley. The arrows cross them at right
-# angles, so they point across the valley and not along it. Each step leads to the floor of the valley, and almost no
-# part of it leads along the floor to the lowest point.
+# angles, so they point across the valley and not along it. Each step leads towards the floor of the valley, and almost
+# no part of it leads along the floor to the lowest point.
 
 # %% [markdown]
 # ## Step 3. Why it is slow
@@ -466,7 +467,8 @@ for title, (window_m, window_b) in views.items():
 # first.
 #
 # The largest eigenvalue divided by the smallest is the **condition number**. When it is large, the bowl is a narrow
-# valley, and a γ that is small enough for the steep walls is far too small for the flat floor.
+# valley, and a γ that is small enough for the steep walls is far too small for the flat floor. (The next cell also
+# prints how much one step shortens the distance along the floor. Step 4 explains the formula.)
 
 
 # %%
@@ -481,8 +483,8 @@ print(f"curvatures {flat:.4g} and {steep:.4g}: condition number {steep / flat:,.
 print(f"With γ = 1e-9, each step multiplies the distance along the floor by {1 - 1e-9 * flat:.9f}.")
 
 # %% [markdown]
-# One line makes this much better. **Standardize** the input: subtract its mean μ and divide by its standard deviation
-# σ,
+# One line of code makes this much better. **Standardize** the input: subtract its mean μ and divide by its standard
+# deviation σ,
 #
 # $$ z_i = \frac{x_i - \mu}{\sigma}, \qquad \mu = \frac1n \sum x_i, \qquad \sigma^2 = \frac1n \sum (x_i - \mu)^2 $$
 #
@@ -555,7 +557,7 @@ plots.surface(
     (-950, 1450),
     (300, 1800),
     path=scaled,
-    x="m (francs for one standard deviation of income)",
+    x="m (francs per standard deviation of income)",
     y="b (francs)",
     title="R(m, b) on standardized incomes",
 )
@@ -733,13 +735,14 @@ for n, k in [(235, 4), (8, 4), (11, 3), (3, 3), (5, 1), (2, 4)]:
 
 # %% [markdown]
 # An **engine** is a Python process with its own memory. `cluster.start(4)` starts four engines on this machine and
-# returns an object that stands for all of them, called `engines` below. `engines.map_sync(f, list1, list2, …)` calls `f(list1[0], list2[0], …)` on engine 0,
-# `f(list1[1], list2[1], …)` on engine 1, and so on. It waits for all engines and returns the list of results in order.
-# The function and its arguments are copied to the engines.
+# returns an object that stands for all of them, called `engines` below. With lists of four entries,
+# `engines.map_sync(f, list1, list2, …)` calls `f(list1[0], list2[0], …)` on engine 0, `f(list1[1], list2[1], …)` on
+# engine 1, and so on. It waits for all engines and returns the list of results in order. The function and its arguments
+# are copied to the engines.
 #
-# `part(theta, x, y)` is any function that is a sum over the points, such as your gradient, or one of the two below. The
-# check uses `tally`, whose result you can compute by hand. `absolute_gradient` belongs to another error, the sum of
-# absolute residuals, which Koenker and Bassett minimized on this data.
+# `part(theta, x, y)` is any function whose result is a sum over the points, such as your gradient, or one of the two
+# below. The check uses `tally`, whose result you can compute by hand. `absolute_gradient` belongs to another error, the
+# sum of absolute residuals, which Koenker and Bassett minimized on this data.
 #
 # The check also asks which process called `part`. The four engines have to compute the parts, and the notebook only
 # adds them.
@@ -820,7 +823,8 @@ assert sorted(callers) == [0, 1, 2, 3], (
 )
 
 # %% [markdown]
-# Now the households. The sum over all of them and the sum of four parts must agree to a relative $10^{-12}$.
+# Now the households. The relative difference between the sum over all of them and the sum of four parts must be at most
+# $10^{-12}$. The check uses `absolute_gradient`.
 
 # %% check on-engines-engel points=1
 from itertools import pairwise
@@ -856,7 +860,7 @@ assert None not in callers, "the notebook computed parts itself. Let the engines
 ### END HIDDEN TESTS
 
 # %% measure
-# For show: your own gradient, whole and in four parts; then a descent whose every gradient comes from four engines.
+# For show: your own gradient, whole and in four parts; then a descent on gradients from four engines.
 engines = cluster.start(4)
 parts = shards(z, foodexp, 4)
 print("households in each shard:", [len(x) for x, y in parts])
@@ -865,7 +869,7 @@ added = gradient_on_engines(engines, gradient, np.array(start_z), parts)
 print(f"whole {whole}, in parts {added}")
 print(f"relative difference {np.linalg.norm(whole - added) / np.linalg.norm(whole):.1e}")
 together = descend(lambda t: gradient_on_engines(engines, gradient, t, parts), start_z, 0.0005, 40)
-print(f"end of the path on four engines: {together[-1]}, on one: {scaled[-1]}")
+print(f"end of the path on four engines: {together[-1]}, in this notebook: {scaled[-1]}")
 
 # %% [markdown]
 # ## Step 6. A measurement of your own
@@ -934,16 +938,16 @@ plots.curves(
 
 # %% [markdown]
 # **Question 1.** On raw incomes, gradient descent reached the floor of the valley in a few steps and then hardly moved.
-# On standardized incomes it did not slow down. Explain both in words, with the eigenvalues of the Hessian. Why did a
-# larger γ not help on raw incomes? (4 to 6 sentences.)
+# On standardized incomes it did not slow down. Explain both in words, with the eigenvalues of the Hessian. Why would a
+# larger γ not have helped on raw incomes? (4 to 6 sentences.)
 
 # %% [markdown] answer valley points=2
 # ### BEGIN SOLUTION
-# The eigenvalues of H are the curvatures of the bowl, and each step multiplies the distance along an axis by 1 − γλ.
-# On raw incomes the curvatures are about 100 and 580 million, a condition number of 5.7 million. γ must stay below
-# 2/λ_max, about 3.4e-9, or the path diverges across the valley. With such a γ the factor along the floor is 1 − 3e-7,
-# so b hardly moves, and millions of steps are needed. Standardizing makes Σz = 0 and Σz² = n, so H is 2n times the
-# identity: both curvatures are equal, and one γ suits both axes.
+# The eigenvalues of H are the curvatures of the bowl, and each step multiplies the distance along an axis by 1 − γλ. On
+# raw incomes the curvatures are about 1e2 and 5.8e8, a condition number of 5.7 million. γ must stay below 2/λ_max,
+# about 3.4e-9, or the path diverges across the valley. With such a γ the factor along the floor is 1 − 3.5e-7, so b
+# hardly moves, and millions of steps are needed. Standardizing makes Σz = 0 and Σz² = n, so H is 2n times the identity:
+# both curvatures are equal, and one γ suits both axes.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -971,15 +975,17 @@ plots.curves(
 #   The condition number says how slow the descent is, and standardizing the input makes it small.
 # - Data should lie where the work is done. Then only θ and ∇R travel.
 #
-# In lab 2 each step uses only a few of the examples, a mini-batch.
+# In lab 2 each step uses only a few of the points, a mini-batch.
 #
-# The last cell of the notebook hands the lab in. Everything between here and there is extra credit.
+# The last cell of the notebook hands the lab in. Everything between here and there is optional: steps A and B give
+# extra credit.
 
 # %% [markdown]
 # ## Further: A. The best line and polynomials, by linear equations (extra credit)
 #
 # R is smallest where both partial derivatives are zero, $R_m(m, b) = 0$ and $R_b(m, b) = 0$. Work them out on paper and
-# sort by $m$ and $b$. You get two linear equations, the **normal equations** (Legendre 1805, Gauss 1809):
+# collect the terms with $m$ and with $b$. You get two linear equations, the **normal equations** (Legendre 1805, Gauss
+# 1809):
 #
 # $$ m \sum x_i^2 + b \sum x_i = \sum x_i y_i $$
 # $$ m \sum x_i + b \, n = \sum y_i $$
@@ -1163,8 +1169,8 @@ for d in range(1, 6):
     print(f"degree {d}: condition number {numbers[0]:.2e} in thousands of francs, {numbers[1]:.2e} standardized")
 
 # %% [markdown]
-# Read the table with step 3 in mind: how much harder is gradient descent for each further degree, and does
-# standardizing $x$ still suffice?
+# Read the table with step 3 in mind: how much harder is gradient descent for each extra degree, and does standardizing
+# $x$ still suffice?
 #
 # Which degree is best? Each extra coefficient can only lower the error on the points used for the fit. What matters is
 # the error on households that the fit has **not** seen. So hold some out: fit without them, and measure on both groups.
@@ -1480,9 +1486,9 @@ plots.scatter(
 # %% [markdown]
 # ## Further: C. The same sum on a GPU (no points)
 #
-# A GPU computes the same sums, thousands of terms at a time. The cell below runs your gradient on one if PyTorch finds
-# one on this machine. If there is none, it says so. These are the reasons for what to expect; the numbers are expected,
-# not measured:
+# A GPU computes the same sums, thousands of terms at a time. If PyTorch finds a GPU on this machine, the cell below
+# computes the gradient of step 2 there, with the same formula in PyTorch. If there is none, it says so. These are the
+# reasons for what to expect; the numbers are expected, not measured:
 #
 # - The gradient does about six operations for each point that it reads, so the time to read memory decides, not the
 #   arithmetic. A million points are 16 MB. NumPy runs the formula as several operations, each of which reads and writes
@@ -1493,7 +1499,7 @@ plots.scatter(
 #   So for 235 households a GPU should be **slower** than your processor, and for a million points far faster.
 # - Copying the points to the GPU goes through a bus of some 10 GB/s and takes longer than the gradient. As with
 #   engines, put the data there once.
-# - The cell uses 32-bit numbers, which GPUs compute faster. Their sums agree with yours to about 6 digits, not to 12.
+# - The cell uses 32-bit numbers, which GPUs compute faster. Such a sum is right to about 6 digits, not to 12.
 
 # %% measure
 # For show: the gradient on a GPU, where there is one.
