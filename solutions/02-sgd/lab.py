@@ -93,7 +93,7 @@ from course.questions import outcome
 # \nabla R(\theta) = \frac{1}{N} \sum_{i=1}^{N} 2 \, (x_i \cdot \theta - y_i) \, x_i $$
 #
 # The reason is that you take gradients of 1, 64 or 20,000 examples in this lab. Sums of such different lengths would
-# each need a different γ, but averages have about the same size.
+# each need a different γ. Averages have about the same size, however many examples there are.
 
 
 # %%
@@ -264,8 +264,8 @@ for start, turn in [(rng.normal(size=3), rng.permutation(6)), (rng.normal(size=3
 
 # %% [markdown]
 # Now the households of lab 1: $x$ is the standardized income and $y$ is what a household spends on food, in hundreds of
-# francs. Compare the two pictures below. In each, every household has been used once: gradient descent made one step
-# from that, and SGD made 235.
+# francs. Compare the two pictures below. In each, every household has been used once. SGD made 235 steps from them, and
+# gradient descent made one.
 
 # %% measure
 # For show: one epoch of your SGD on Engel's 235 households. Change gamma, or the seed.
@@ -302,6 +302,8 @@ for title, path in paths.items():
 # of $B$ indices. For each piece, average over its examples:
 #
 # $$ \theta_{t+1} = \theta_t - \gamma \, \frac{1}{B} \sum_{i \in \text{piece}} \nabla R_{(x_i, y_i)}(\theta_t) $$
+#
+# For a shorter last piece, divide by its own length instead of $B$; the `gradient` of step 0 does that already.
 #
 # Write the cutting first. With `order` = 3, 1, 4, 6, 0, 5, 2 and $B = 2$ the pieces are (3, 1), (4, 6), (0, 5) and (2).
 # All pieces are full, except perhaps the last.
@@ -705,9 +707,9 @@ plots.curves(
 # Each part is weighted by its share of the examples. This weighted sum is at the heart of all data-parallel training,
 # and the later labs use it. Only if all parts have the same size is it the plain mean of the $g_j$.
 #
-# From now on "batch size" can mean two things, so the labs use these symbols throughout: $B$ is any one batch of one
-# process. With $k$ processes that have $n$ examples each, the batch of all together is the **large mini-batch**, of
-# $kn$ examples.
+# With several processes, "batch size" can mean two things, so the later labs use two symbols. $B$ is the number of
+# examples in a batch of one process. Where each of $k$ processes takes a batch of $n$ examples, the batch of all
+# together is the **large mini-batch**, of $kn$ examples.
 
 
 # %% task combine
@@ -807,8 +809,9 @@ plots.curves(series, x="iteration", y="R above its minimum", title="Three ways t
 
 # %% [markdown]
 # With the plain mean, the descent minimizes another function, in which the smallest part counts as much as the largest:
-# nothing looks wrong, and the result is wrong. The sum of $k$ averages is about $k$ times too long. With a small γ
-# this passes unnoticed; once $k \gamma$ exceeds the limit of lab 1, the training diverges.
+# nothing looks wrong, and the result is wrong. The sum of the $k$ averages is $k$ times their plain mean, so it has the
+# same wrong minimum, and each step is $k$ times as long. With a small γ this passes unnoticed. Once $k \gamma$ exceeds
+# the limit of lab 1, computed for that other function, the training diverges.
 
 # %% [markdown]
 # ## Step 6. Three kinds of error
@@ -819,9 +822,9 @@ plots.curves(series, x="iteration", y="R above its minimum", title="Three ways t
 # examples that could ever come. Four functions matter:
 #
 # - $f^*$ is the best function of all;
-# - $f^*_F$ is the best function in our family of models $F$, such as the polynomials of degree 5;
-# - $f_n$ is the function of $F$ with the smallest R on our $n$ examples;
-# - $\tilde f_n$ is what our training returned when it stopped.
+# - $f^*_F$ is the best function in a family of models $F$, such as the polynomials of degree 5;
+# - $f_n$ is the function of $F$ with the smallest R on the $n$ examples that you have;
+# - $\tilde f_n$ is the function that your training returned when it stopped.
 #
 # Then
 #
@@ -885,8 +888,8 @@ assert got.shape == (3,) and np.allclose(got, [1, 9, -5]), (
 # %% [markdown]
 # On real data nobody knows $E$. So the next cell makes a world in which it is known: $x$ is uniform between -1 and 1,
 # $f^*(x) = \sin 4x + |x| / 2$, and $y = f^*(x) + \text{noise}$ with standard deviation ½. The families are the
-# polynomials of degree $d$. Then $E(f) - E(f^*)$ is the integral of $(f - f^*)^2 / 2$ from -1 to 1, which a quadrature
-# formula computes to many digits.
+# polynomials of degree $d$. Then $E(f) - E(f^*)$ is the integral of $(f - f^*)^2 / 2$ from -1 to 1. A quadrature
+# formula (a weighted sum over 400 points) computes it to more decimals than the table prints.
 #
 # The table below changes one thing at a time:
 #
@@ -1068,7 +1071,7 @@ plots.curves(
 # Look for the border between "small" and "large" in your table, and at the curves: each becomes flat where more time no
 # longer helps, because its examples have told SGD what they can. Where learning is large-scale, many machines help,
 # since they compute more gradients in the same time. Where it is small-scale they do not, and more data does. Networks
-# that are trained on very much data are in the first case. The rest of this course is about them.
+# that are trained on a great deal of data are in the first case, and the rest of this course is about that case.
 
 # %% [markdown]
 # ## Step 7. A measurement of your own
@@ -1132,7 +1135,7 @@ plots.curves(curves, x="seconds", y="R above its minimum", title="R against time
 # With B = 4 and with B = 64 the goal was reached after 5,376 examples, a quarter of an epoch. B = 4,096 needed 28,672,
 # and all 20,190 rows per step needed 80,760: near the start all examples say much the same, so averaging thousands of
 # them for one step wastes them. In seconds the order was another: B = 4 took 0.018 s, B = 64 and B = 4,096 about
-# 0.002 s, and all rows 0.012 s. A step costs a fixed time for Python and NumPy calls, a few microseconds, whether it
+# 0.002 s, and all rows 0.012 s. A step costs a fixed time for Python and NumPy calls, about ten microseconds, whether it
 # looks at 1 row or at 100. So the best batch is the largest that wastes no examples yet. If 4,096 rows took no longer
 # than one row, only the number of iterations would count, and the largest batch would win. That is close to what
 # happens on a GPU.
@@ -1166,7 +1169,8 @@ plots.curves(curves, x="seconds", y="R above its minimum", title="R against time
 #
 # In lab 3 the model becomes a network. From lab 4 on, the processes talk to each other without a notebook in between.
 #
-# The last cell of the notebook hands the lab in. Everything between here and there is extra credit.
+# The last cell of the notebook hands the lab in. Everything between here and there is optional: steps A, B and C give
+# extra credit.
 
 # %% [markdown]
 # ## Further: A. A learning rate that shrinks (extra credit)
@@ -1247,8 +1251,8 @@ for gamma_now, variance in [(0.3, 1.0), (0.7, 2.0), (0.05, 100.0)]:
 # $$ \sum_{t=0}^{\infty} \gamma_t = \infty \qquad \text{and} \qquad \sum_{t=0}^{\infty} \gamma_t^2 < \infty $$
 #
 # The first condition says that the steps together can reach any distance, so SGD cannot get stuck on the way. The
-# second says that the noise added on the way stays finite. Together they are *sufficient* for SGD to arrive at the
-# minimum. They are not *necessary*: it may arrive with other rates too, as the picture below shows.
+# second says that the noise added on the way stays finite. On a bowl, both together are *sufficient* for SGD to arrive
+# at the minimum. They are not *necessary*: it may arrive with other rates too, as the picture below shows.
 #
 # Consider the family of learning rates
 #
@@ -1334,7 +1338,7 @@ plots.curves(
 # %% [markdown]
 # ## Further: B. How many epochs? (extra credit)
 #
-# What is the right number of epochs? R on the training data cannot tell. It keeps falling, even when the model has
+# What is the right number of epochs? R on the training data cannot tell you. It keeps falling, even when the model has
 # begun to learn the accidents of these particular examples. What counts is R on examples that were **held out**: not
 # used in training.
 #
@@ -1575,9 +1579,9 @@ assert got[1] == 1 and len(trained) == 3, (
 
 # %% [markdown]
 # Two experiments with the RAND data, split by person. The first trains 10 parameters on three quarters of all persons.
-# In the second only 200 rows are used for training, and the products of the nine features are added as further
-# features, which makes 55 parameters. (Values beyond 5 standard deviations are cut there, because a feature that is
-# rare among 200 rows can be huge elsewhere.)
+# In the second only 200 rows are used for training, and the 45 products of two of the nine features, squares included,
+# are added as further features, which makes 55 parameters. (Values beyond 5 standard deviations are cut there, because
+# a feature that is rare among 200 rows can be huge elsewhere.)
 
 # %% measure
 # For show: R on training and held-out data, epoch by epoch, and where your early_stop stops. Try other seeds.
@@ -1635,7 +1639,7 @@ display(experiment(np.column_stack([np.ones(N), products]), y_rand, 200, 0.01, 1
 # Mind the end of an epoch. If the last batch has 3 examples and there are 4 engines, one part is empty, and the
 # average over no examples does not exist. Leave empty parts out.
 #
-# The check also asks which process computed the gradients: it has to be the engines.
+# The check also asks which process computed the gradients: the engines have to.
 
 # %% measure
 # For show: four engines start in the background. The first check below waits for them.
@@ -1771,9 +1775,9 @@ print(f"1,001 examples on 4 engines: largest difference from one process {np.abs
 #
 # But what if the world changes? Below, 6,000 examples arrive, $y = \theta^* \cdot x + \text{noise}$, and after 3,000 of
 # them $\theta^*$ jumps to another value. Three learning rates compete. The height is the squared error of each
-# prediction, made **before** the answer is known, averaged over 200 examples and 20 runs. No prediction can do better
-# than the variance of the noise, which is 0.25 here. Before you run the cell, decide which learning rate should be best
-# before the change, and which after it.
+# prediction, made **before** the answer is known, averaged over 200 examples and 20 runs. On average, no prediction can
+# do better than the variance of the noise, which is 0.25 here. Before you run the cell, decide which learning rate
+# should be best before the change, and which after it.
 
 # %% measure
 # For show: learning from a stream whose distribution changes in the middle. Seeds 0 to 19.
