@@ -2,9 +2,9 @@
 # # Lab 5: Ring all-reduce
 #
 # In data-parallel training every rank computes a gradient from its own examples. Before each step all ranks need the
-# sum of all gradients. A sum over all ranks, on all ranks, is an **all-reduce**. Lab 4 computed it at one rank, and all
-# messages queued there. In this lab you write two all-reduces without such a queue. You count their messages and bytes,
-# predict their times, and find out on which network each of them is fastest.
+# sum of all gradients. A sum over all ranks, on all ranks, is an **all-reduce**. In lab 4 you computed it at one rank,
+# and all messages queued there. In this lab you write two all-reduces without such a queue. You count their messages
+# and bytes, predict their times, and find out on which network each of them is fastest.
 #
 # **After this lab you can**
 #
@@ -71,7 +71,7 @@ from course.spmd import spmd
 #    = b
 #    because it reduces and then scatters the sum. Reduce leaves the whole sum on one rank, and the other two do not
 #    add (lab 4).
-# 3. Ranks 0 and 1 both call `send` to the other, and after it `recv`. What happens?
+# 3. Ranks 0 and 1 each call `send` to the other rank first, and `recv` after it. What happens?
 #    a) Both receive.
 #    b) Only rank 0 receives.
 #    c) The messages get mixed up.
@@ -190,9 +190,9 @@ plots.curves(
 # responsible for one part of the array only. Such a part is called a **shard**.
 #
 # Let every rank be one of $N$ servers. The array is cut into $N$ chunks, and rank $r$ is the server of chunk $r + 1$.
-# (The last rank has chunk 0. The ring of step 2 ends in the same way, so the two can be exchanged.) Every rank sends each chunk straight to
-# its server, the servers add, and each server sends its sum straight to all ranks. In the words of lab 4 this is a
-# reduce-scatter and then an all-gather.
+# (The last rank has chunk 0. The ring of step 2 ends in the same way, so each can stand in for the other.) Every rank
+# sends each chunk straight to its server, the servers add, and each server sends its sum straight to all ranks. In the
+# words of lab 4 this is a reduce-scatter and then an all-gather.
 
 
 # %%
@@ -233,8 +233,9 @@ def all_reduce_at_servers(comm, x):
 for i, N in enumerate(ranks):
     trace = spmd(all_reduce_at_servers, [np.ones(125_000) for _ in range(N)], carrier="simulated").trace
     print(
-        f"N = {N:2}: one server {1e3 * at_one_server[i]:6.1f} ms, {N:2} servers {1e3 * trace.seconds:4.1f} ms; the busiest "
-        f"rank receives {through[i] / 2:4.0f} MB and {trace.busiest_rank[1] / 1e6:.2f} MB"
+        f"N = {N:2}: with one server {1e3 * at_one_server[i]:6.1f} ms, and the busiest rank receives "
+        f"{through[i] / 2:4.0f} MB; with {N:2} servers {1e3 * trace.seconds:4.1f} ms and "
+        f"{trace.busiest_rank[1] / 1e6:.2f} MB"
     )
 outcome("servers", 1e3 * trace.seconds)
 
@@ -316,7 +317,8 @@ for N_now in (2, 3, 7):
 #
 # - sends chunk `chunk_to_send(rank, step, N)` to its right neighbour;
 # - receives the chunk that its left neighbour sends, and **adds** it to its own chunk of the same number. That number
-#   is one less than the number of the chunk that the rank sends, because the left neighbour's rank is one less.
+#   is one less (modulo $N$) than the number of the chunk that the rank sends, because the left neighbour's rank is one
+#   less.
 #
 # Afterwards rank $r$ has the complete sum of chunk $r + 1$, and the last rank has that of chunk 0. The other chunks hold
 # sums that are not complete, and nobody needs them.
@@ -806,8 +808,8 @@ run.trace.timeline()
 # $$ T_{\text{server}} = 2 (N - 1) \left( \alpha + \frac{n}{\beta} \right), \qquad
 # T_{\text{tree}} = 2 \lceil \log_2 N \rceil \left( \alpha + \frac{n}{\beta} \right) $$
 #
-# The tree is lab 4's: it reduces up a binomial tree to rank 0 and then broadcasts down again. How long does your ring
-# take? Count its steps, and the bytes of one message.
+# The tree is the binomial tree of lab 4, used twice: arrays are added on the way up to rank 0, and the sum is broadcast
+# on the way down. How long does your ring take? Count its steps, and the bytes of one message.
 
 
 # %% task ring-seconds
@@ -1145,8 +1147,8 @@ plots.curves(
 # two, **halving and doubling is never slower than the tree or the ring**, for any $n$, $\alpha$ and $\beta$. You often
 # read that small arrays want a tree and large arrays a ring. In this model that holds only if you must choose between
 # these two. (For other $N$ the simplest repair is that the ranks beyond the largest power of two first send their
-# arrays to other ranks and get the sum at the end. This costs up to $2 (\alpha + n / \beta)$ more, and then the ring is
-# faster for large arrays.)
+# arrays to other ranks and get the sum at the end. This costs up to $2 (\alpha + n / \beta)$ more, so for such $N$
+# the ring is faster for large arrays.)
 #
 # ## Step 6. What the model leaves out
 #
@@ -1155,13 +1157,13 @@ plots.curves(
 # network card. When messages have to share a link, this is called **contention**.
 #
 # `Simulated(ranks_per_node=4)` puts ranks 0 to 3 on one **node**, ranks 4 to 7 on the next, and so on. Inside a node
-# nothing changes. Each node has one **uplink** to the other nodes, which all its ranks share. The bytes of one message
-# after the other go out through it, and in the other direction the bytes of one message after the other come in. If $k$
-# ranks of a node send $n$ bytes to other nodes at the same time, the last message arrives after
-# $\alpha + k n / \beta$ seconds.
+# nothing changes. Each node has one **uplink** to the other nodes, which all its ranks share. In each
+# direction the uplink carries the bytes of one message at a time; other messages wait. If $k$ ranks of a node send $n$
+# bytes each to other nodes at the same time, the last message arrives after $\alpha + k n / \beta$ seconds.
 #
-# The next experiment changes only this: four ranks share an uplink that is as fast as the link of a single rank.
-# How many messages leave a node at the same time in one step of the ring? And in a round of the halving at distance 8?
+# The next experiment changes only this: four ranks share an uplink that is as fast as the link of a single rank. Before
+# you predict the outcome: how many messages leave a node at the same time in one step of the ring? And in a round of
+# the halving at distance 8?
 
 # %% predict contention
 # 16 ranks on 4 nodes, 8 MB on each rank. Which all-reduce is fastest now?
@@ -1210,14 +1212,15 @@ plots.curves(
 #   ranks of the nodes only.
 # - With **N servers** most messages leave the node, and four of them share an uplink. By the alpha-beta model the ring
 #   and the $N$ servers are equal. Contention is what separates them.
-# - **Far first**, the largest messages of halving and doubling leave the node, four at a time.
-# - **Near first**, fewer bytes leave the node than in the ring. But the exchanges inside the node come first, and the
+# - With **far first**, the largest messages of halving and doubling leave the node, four at a time.
+# - With **near first**, fewer bytes leave the node than in the ring. But the exchanges inside the node come first, and the
 #   uplink does nothing meanwhile. The ring uses all links in every step.
 #
 # So here the ring wins for large arrays. Halving and doubling, near first, wins for small arrays, where the number of
 # messages counts. The ring wins although it sends no fewer bytes: it sends only to neighbours, and all links, those
-# inside the nodes and the uplinks, work in every step. For this the ranks must be numbered well. The last line of the
-# experiment shows a ring whose neighbours are on different nodes.
+# inside the nodes and the uplinks, work in every step. This requires ranks whose neighbours are on the same node
+# wherever possible. The last line that the experiment prints shows what a ring costs whose neighbours are
+# all on different nodes.
 #
 # Therefore "the ring is fastest" is a statement about a network. In the next step you look for the network where it
 # stops being true.
@@ -1232,7 +1235,7 @@ plots.curves(
 # %% measure
 # Your measurement (not graded): change these numbers.
 N, ranks_per_node, uplink_betas = 16, 4, [1e9, 5e8, 1e8]
-xs = [np.ones(100_000) for _ in range(N)]  # 0.8 MB: a large array where alpha is as small as here
+xs = [np.ones(100_000) for _ in range(N)]  # 0.8 MB: large, because alpha is small here
 for uplink_beta in uplink_betas:
     network = Simulated(alpha=1e-7, beta=1e9, ranks_per_node=ranks_per_node, uplink_beta=uplink_beta)
     ring = spmd(ring_allreduce, xs, carrier=network).trace.seconds
@@ -1281,7 +1284,7 @@ for uplink_beta in uplink_betas:
 # ### END SOLUTION
 
 # %% [markdown]
-# This ends the core of the lab. You can hand it in now, in the last cell.
+# This ends the core of the lab. You can hand it in now, with the button in the last cell.
 #
 # - The ring: $2 (N - 1)$ messages per rank and $2 \frac{N-1}{N} n$ bytes; no algorithm needs fewer bytes. In the first
 #   half the chunk that comes in is added, in the second it replaces.
@@ -1382,7 +1385,7 @@ assert not np.allclose(got, [0.02, 0.5]), (
     "alpha is the intercept, and beta is 1 / slope; yours are the other way round."
 )
 assert np.allclose(got, [2, 50]), f"alpha = 2 and beta = 50; yours are {got}."
-# Not on one line: the first three times say alpha = 1, and the large one is off by as much as that.
+# Not on one line: the first three times say alpha = 1 and beta = 100, and the last one is 15 where that line has 11.
 sizes_now, times_now = np.array([1.0, 10.0, 20.0, 1000.0]), np.array([1.01, 1.1, 1.2, 15.0])
 columns = np.column_stack([np.ones(4), sizes_now])
 plain = np.linalg.solve(columns.T @ columns, columns.T @ times_now)
@@ -1450,8 +1453,8 @@ plots.curves(
 # %% [markdown]
 # Suppose a library has only a tree and a ring, or that $N$ is not a power of two. Then for small $n$ the tree is faster,
 # because it has fewer steps, and for large $n$ the ring is. In between there is an $n$ for which both take the same
-# time. Set the two formulas of step 4 equal and solve for $n$ on paper. With $L = \lceil \log_2 N \rceil$ you should
-# find, for $N = 4$, $n = 0.8 \, \alpha \beta$.
+# time. Set $T_{\text{tree}}$ of step 4 and your formula for the ring equal, and solve for $n$ on paper. (Write $L$ for
+# $\lceil \log_2 N \rceil$.) For $N = 4$ the result must be $n = 0.8 \, \alpha \beta$.
 
 
 # %% task crossover
@@ -1554,7 +1557,7 @@ plots.curves(
 # %% [markdown]
 # Where do the measured times lie above the predicted ones? If there are fewer than four cores, the four engines take
 # turns, and a rank that waits must be woken before it can go on. **Every** rank takes part in **every** step of a ring,
-# so it wakes more often than a tree. All engines also share one memory, through which their messages pass. Both are
+# so it is woken more often than a rank of the tree. All engines also share one memory, through which their messages pass. Both are
 # contention, for cores and for memory, and the alpha-beta model knows neither. Between machines with a network card for
 # every rank the model is a better guide.
 #
@@ -1672,7 +1675,7 @@ for size in (1, 2, 3, 5, 9):
 # %% measure
 # Pictures (not graded): the same reduce-scatter without halves and with, on simulated ranks. Find the places where a
 # rank computes while its messages cross. (The dashed line marks the alpha-beta model, which leaves the adding out and
-# takes both halves of a step for one message.)
+# treats the two halves of a step as one message.)
 from IPython.display import display
 
 network = Simulated(alpha=1e-6, beta=1e9, gamma=1e-9)
@@ -1710,8 +1713,9 @@ print(flatten([np.array([[1, 2], [3, 4]]), np.array([5])]))
 print(unflatten(np.arange(5.0), [np.zeros((2, 2)), np.zeros(1)]))
 
 # %% [markdown]
-# The gradient over all examples is the sum of lab 2, in which a rank with more examples counts more. Here it is, given,
-# with one all-reduce: the number of examples, `rows`, travels as one more entry at the end of the array.
+# The gradient over all examples is the weighted sum of lab 2, in which a rank with more examples counts more. The next
+# cell gives you this sum, with one all-reduce: the number of examples, `rows`, travels as one more entry at the end of
+# the array.
 
 
 # %%
@@ -1849,7 +1853,7 @@ def network_gradients(weights, X, y):
 
 
 # %% [markdown]
-# The check passes another average to `train`, with one all-reduce per array and through one server. So a mistake in
+# The check passes another average to `train`. It makes one all-reduce per array, through one server, so a mistake in
 # your ring does not cost points twice:
 
 
@@ -2051,8 +2055,9 @@ plots.curves(
 )
 
 # %% [markdown]
-# In a ring of 1,024 ranks a chunk of 64 KB has 64 bytes, and each of the 2,046 messages costs $\alpha$. So with very many
-# ranks libraries use halving and doubling, trees, or rings within nodes and others between them.
+# On 1,024 ranks a chunk of an array of 64 KB has only 64 bytes, and each of the 2,046 messages costs $\alpha$. So with
+# very many ranks libraries use halving and doubling, trees, or one ring in each node and another algorithm between the
+# nodes.
 #
 # The next two cells take the function to **MPI** ranks and to **torch.distributed** (PyTorch, here with Gloo). If your
 # machine lacks something, one sentence says so.
@@ -2078,9 +2083,10 @@ except Problem as why:
     print(f"Not over torch.distributed. {why}")
 
 # %% [markdown]
-# **A slow rank.** In a ring all_reduces waits for all_reduces: the chunks that reach rank 1 have passed all other ranks.
-# `faults=` makes one rank slower, here rank 2 by 5 milliseconds before each call of the communicator. Before you run
-# it: rank 2 makes $2 (N - 1) = 6$ calls in the ring. How much later will rank 2 be done? And rank 0?
+# **A slow rank.** In a ring every rank waits for every other rank: the chunks that reach rank 1 have passed all
+# other ranks. `faults=` makes one rank slower: here rank 2 pauses for 5 milliseconds before each call of the
+# communicator. Rank 2 makes $2 (N - 1) = 6$ calls in the ring. Before you run the cell: how much later will rank 2 be
+# done? And rank 0?
 
 # %% measure
 # Measurement (not graded): four engines with rank 2 in time, and late.
@@ -2102,7 +2108,7 @@ trace.timeline()
 #
 # | your code | Baidu's ring | Horovod |
 # |---|---|---|
-# | `np.array_split(x, N)`: the first $n \bmod N$ chunks have one entry more | `segment_sizes`, the same sizes | left to NCCL, MPI or Gloo |
+# | `np.array_split(x, N)`: if $N$ does not divide the number of entries, the first chunks have one entry more | `segment_sizes`, the same sizes | left to NCCL, MPI or Gloo |
 # | reduce-scatter: in step $s$ rank $r$ sends chunk $r - s$ to the right, and adds to chunk $r - s - 1$ | "scatter-reduce", with the same two indices; `MPI_Irecv`, `MPI_Send`, `MPI_Wait` are your `sendrecv` | the first half of NCCL's ring |
 # | all-gather: in step $s$ rank $r$ sends chunk $r + 1 - s$, and replaces chunk $r - s$ | "allgather", the same indices; `MPI_Sendrecv` straight into the output | the second half |
 # | `total = room_for(x)`: the caller keeps x | a copy into `output` | `hvd.allreduce`; `hvd.allreduce_` works in place |
