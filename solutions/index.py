@@ -41,8 +41,9 @@ first_training.run()
 # | [08 Large mini-batches](08-large-batches/08-large-batches.ipynb) | linear scaling and warm-up as one experiment with its control; what is worse, equivalent or undecided; pitfalls of large mini-batches, sharp minima and batch norm on real ranks | 90 |
 # | [09 The competition](09-competition/09-competition.ipynb) | classify an aerial image of 200 bands; what a random split of neighbouring pixels measures, with its causes separated; a network trained data parallel; intervals by fields; an entry that others can run again | 90 |
 #
-# Do them in order. Each lab also stands alone: the code that it needs from an earlier lab is given. The [glossary](glossary.ipynb)
-# explains each term in one or two sentences, and labs link to it where they use a term for the first time.
+# Do them in order. Each lab also stands alone: the code that it needs from an earlier lab is given. The
+# [glossary](glossary.ipynb) explains each term in one or two sentences, and labs link to it where they use a term for
+# the first time.
 
 # %% [markdown]
 # ## How a lab works

@@ -280,7 +280,7 @@ assert got == [[0, 3, 111], [1, 3, 111], [2, 3, 111]], (
 # From here on the given function `joined` contains the call of `dist.init_process_group`. The models are small enough to
 # compute by hand: `line(w)` is $y = w x + b$ with the bias $b = 10 w$.
 #
-# Run this cell. You need `numbers(model)` again in step 7. Only checks and experiments call the other functions.
+# Run this cell. You need `line` and `numbers` again in step 7. Checks and experiments call the other functions.
 
 
 # %%
@@ -555,7 +555,7 @@ outcome("same-way", sum(distance < 1e-4 for distance in apart.values()))
 #
 # Averaging gradients keeps equal models equal. It does not make different models equal. So before the first step every
 # rank takes over rank 0's model: its parameters and its **buffers**. Buffers are numbers that a model keeps but does not
-# train, such as the running means of a batch normalization layer (lab 8). `model.state_dict()` is a dict of both. Its
+# train, such as the running means of a batch normalization layer (lab 7). `model.state_dict()` is a dict of both. Its
 # values share the model's memory, so `dist.broadcast` can write into them.
 
 
