@@ -36,7 +36,7 @@
 # | C | where a training run stands, and where the network is unsure | 9 |
 # | D | the same network in PyTorch and in Keras | 22 |
 # | E | batches that nobody has to send | 12 |
-# | F | one step on a GPU | 3 |
+# | F | one step on a GPU (no points) | 3 |
 #
 # Lab 2 gave you mini-batch training, and you combined the gradients of unequal parts there. Step 7 also needs an
 # all-reduce, which adds up the arrays of several processes. You write it yourself in lab 4; a working one is given
@@ -2059,7 +2059,7 @@ for t in range(7):
     )
 
 # %% [markdown]
-# ## Further: F. One step on a GPU
+# ## Further: F. One step on a GPU (no points)
 #
 # PyTorch moves a network to a GPU by `.to("cuda")`, and Keras uses a GPU by itself. The next cell times one step of
 # PyTorch, forward and back, for a batch of 1,000 digits. Without a GPU it runs on the processor. Expected, not

@@ -1,8 +1,9 @@
 # %% [markdown]
 # # Lab 4: Collectives
 #
-# In labs 1 and 2 the notebook stood in the middle: it sent work to the engines and added up what they returned. From
-# now on the engines send messages to each other. Every framework that trains on many GPUs rests on a handful of
+# In lab 1 the notebook stood in the middle: it sent work to the engines and added up what they returned. In lab 3 the
+# engines sent messages to each other, but inside an all-reduce that was given. Now you write the messages yourself.
+# Every framework that trains on many GPUs rests on a handful of
 # patterns of such messages, the **collectives**: broadcast, scatter, gather, all-gather, reduce, reduce-scatter,
 # all-reduce and all-to-all. They differ from **point-to-point** messages, which have one sender and one receiver. In
 # this lab you build collectives from the two point-to-point calls, `send` and `recv`.
@@ -32,15 +33,16 @@
 # | 9 | scatter and gather | 14 |
 # | 10 | all-gather and reduce-scatter | 16 |
 # | 11 | one message instead of two | 9 |
-# | 12 | real GPUs | 4 |
+# | 12 | real GPUs (no points) | 4 |
 #
-# The steps from 8 on give extra credit. Do them in any order.
+# Steps 8 to 11 give extra credit. Do the further steps in any order.
 #
-# Labs 1 and 2 gave you the gradient as a sum over the data, cut into shards. You need nothing else from them.
+# Labs 1 and 2 gave you the gradient as a sum over the data, cut into shards. You need nothing else from earlier labs.
 #
-# The pictures of which rank has what before and after follow Georgios Kissas's lecture *Distributed Machine Learning and
-# Applications* (University of Pennsylvania, 2019). $N$ is the number of ranks, as there, and $n$ is the number of bytes
-# of an array. (The labs on mini-batches call the number of ranks $k$, and $n$ there is the number of examples per rank.)
+# The pictures of which rank has what before and after follow Georgios Kissas's lecture *Distributed Machine Learning
+# and Applications* (University of Pennsylvania, 2019). $N$ is the number of ranks, as there, and $n$ is the number of
+# bytes of an array. (The labs on mini-batches call the number of ranks $k$, and $n$ there is the number of examples per
+# rank.)
 
 # %% [markdown]
 # ## Step 0. Ranks, send and recv
@@ -64,18 +66,19 @@ cluster.prepare(4)
 # 1. Rank 0 has 3 rows, and the gradient averaged over them is 2. Rank 1 has 1 row, and its gradient is 10. What is the
 #    gradient averaged over all four rows?
 #    = 4
-#    because each rank counts as often as it has rows: (3 · 2 + 1 · 10) / 4 (lab 1).
+#    because each rank counts as often as it has rows: (3 · 2 + 1 · 10) / 4 (labs 2 and 3).
 # 2. A data set has 1,000 rows, and a mini-batch has 50. How many iterations does one epoch take?
 #    = 20
 #    because an epoch passes through all rows once: 1,000 / 50 (lab 2).
-# 3. A mini-batch becomes four times as large. What happens to the standard deviation of its gradient?
+# 3. A mini-batch becomes four times as large, but stays much smaller than the data set. What happens to the noise of
+#    its gradient?
 #    a) it stays the same
 #    b) it halves
 #    c) it falls to a quarter
 #    d) it doubles
 #    = b
-#    because the standard deviation of an average falls with the square root of the number of examples (lab 2).
-# 4. In labs 1 and 2 four engines each computed a share of the gradient. Which process added the shares up?
+#    because the noise of an average is proportional to one over the square root of the number of examples (lab 2).
+# 4. In lab 1 four engines each computed a share of the gradient. Which process added the shares up?
 #    a) engine 0
 #    b) every engine
 #    c) the notebook
@@ -104,7 +107,8 @@ cluster.prepare(4)
 # numbers, both of 64 bits. A message also has a **tag**, a number by which two messages between the same ranks can be
 # told apart. It is 0 unless you choose another one, and this lab never does. You will see it in reports.
 #
-# `spmd(function, ranks=4)` runs the function on four engines and returns the list of the four results.
+# `spmd(function, ranks=4)` runs the function on four engines and returns the list of the four results. A list of
+# arguments has one entry per rank: `spmd(function, xs)` calls `function(comm, xs[r])` on each rank $r$.
 
 
 # %%
@@ -121,8 +125,8 @@ run = spmd(hello, ranks=4)
 print("results:", list(run))
 
 # %% [markdown]
-# **Your first task: let the ranks print in order.** A rank may print when the rank before it has printed. So a list goes
-# from rank to rank, 0 → 1 → 2 → 3, and each rank adds its number:
+# **Your first task: let the ranks print in order.** A rank may print when the rank before it has printed. So a list
+# goes from rank to rank, 0 → 1 → 2 → 3, and each rank enters its number:
 #
 # | | rank 0 | rank 1 | rank 2 | rank 3 |
 # |---|---|---|---|---|
@@ -138,7 +142,7 @@ def in_order(comm):
     """Receive the list from rank - 1, print my number, enter it, send the list to rank + 1.
 
     The list is an array of comm.size whole numbers: entry r is -1 until rank r has printed.
-    Returns the list. (The printing is for you to watch. The check looks at the list and its way.)
+    Returns the list. (The printing is for you to watch. The check looks at the list and at the messages.)
     """
     spoken = np.full(comm.size, -1)
     if comm.rank > 0:
@@ -212,8 +216,8 @@ run.trace.timeline()
 # %% [markdown]
 # ## Step 1. Broadcast with a loop
 #
-# One rank, the **root**, has an array $x$. Afterwards all ranks have it. Training begins this way, since every rank must
-# start from the same weights.
+# One rank, the **root**, has an array $x$. Afterwards all ranks have it. Training begins this way, since every rank
+# must start from the same weights.
 #
 # | | rank 0 | rank 1 | rank 2 (root) | rank 3 |
 # |---|---|---|---|---|
@@ -308,14 +312,15 @@ for size in (1, 2, 3, 5, 8, 9):
 #
 # $$ \alpha + \frac{n}{\beta} $$
 #
-# seconds. $\alpha$ is the time in seconds that any message costs, however small, and $\beta$ is the number of bytes per
-# second. A rank sends one message at a time and receives one at a time. (Thakur, Rabenseifner and Gropp, 2005, section
-# 3. They write $\beta$ for seconds per byte.) The root sends one message after the other, so with $N$ ranks
+# seconds. $\alpha$, the latency, is the time in seconds that any message costs, however small, and $\beta$ is the
+# number of bytes per second. A rank sends one message at a time and receives one at a time. (Thakur, Rabenseifner and
+# Gropp, 2005, section 3. They write $\beta$ for seconds per byte. The weights α and β of lab 3 are something else.) The
+# root sends one message after the other, so with $N$ ranks
 #
 # $$ T_{\text{loop}} = (N - 1) \left( \alpha + \frac{n}{\beta} \right) $$
 #
-# The number in front is the number of **steps**: the number of messages in the longest chain in which each message waits
-# for the one before. `run.trace` has counted the steps, and how many messages each rank sent.
+# The number in front is the number of **steps**: the number of messages in the longest chain in which each message
+# waits for the one before. `run.trace` has counted the steps, and how many messages each rank sent.
 #
 # Messages are moved by a **carrier**. The default one connects engines. With `carrier="simulated"` the same function
 # runs on as many ranks as you like, in the notebook's process, and a virtual clock follows the formula above.
@@ -356,8 +361,8 @@ spmd(broadcast_loop, xs, carrier="simulated").trace.timeline()
 # | 2 | 2 | 0 → 2, 1 → 3 |
 # | 3 | 4 | 0 → 4, 1 → 5 (2 and 3 would send to 6 and 7, which do not exist) |
 #
-# This is a **binomial tree**. No broadcast takes fewer rounds, since the number of ranks that have $x$ can at most double
-# in a round (Chan, Heimlich, Purkayastha and van de Geijn, 2007). In the model
+# This is a **binomial tree**. No broadcast takes fewer rounds, since the number of ranks that have $x$ can at most
+# double in a round (Chan, Heimlich, Purkayastha and van de Geijn, 2007). In the model
 #
 # $$ T_{\text{tree}} = \lceil \log_2 N \rceil \left( \alpha + \frac{n}{\beta} \right) $$
 #
@@ -455,7 +460,7 @@ xs = [np.full(1000, float(rank)) for rank in range(8)]
 spmd(broadcast_tree, xs, carrier="simulated").trace.timeline()
 
 # %% predict tree-against-loop
-# A network of 64 ranks broadcasts 1 MB. How many times as long does the loop take as the tree? Write a number.
+# 64 ranks broadcast 1 MB. By the two formulas, how many times as long as the tree does the loop take? Write a number.
 
 # %% measure
 # Demonstration (not graded): time and steps of both on simulated ranks, beside the formulas.
@@ -485,8 +490,8 @@ plots.curves(
 # ## Step 3. A deadlock, made on purpose
 #
 # When ranks wait for each other, no rank can continue. This happens easily. Let every rank send an array to its right
-# neighbour and receive one from its left neighbour, in a circle. This **shift** is needed often, for example where a picture is cut into strips and each
-# rank needs the edge of the next strip. Here is a first try:
+# neighbour and receive one from its left neighbour, in a circle. This **shift** is needed often, for example where a
+# picture is cut into strips and each rank needs the edge of the next strip. Here is a first try:
 
 
 # %%
@@ -550,7 +555,7 @@ except RunFailed as failed:
     print(failed)
 
 # %% [markdown]
-# Write down what you have read, as numbers in two lists.
+# Write down what you have read, as two lists of ranks.
 
 
 # %% task read-report
@@ -619,8 +624,8 @@ assert (ring, victims) == ([1, 4, 2], [0, 5]), (
 #   because sending to one neighbour while receiving from another is so common.
 # - **Do not wait yet.** `comm.irecv` begins to receive and returns at once, so the rank can send, and wait afterwards.
 #
-# Here is the second one. `x` and `recvbuf` are different arrays, so no rank overwrites what it still has to send. Step 8
-# asks for the other two.
+# Here is the second one. `x` and `recvbuf` are different arrays, so no rank overwrites what it still has to send. Step
+# 8 asks for the other two.
 
 
 # %%
@@ -903,8 +908,8 @@ for size in range(1, 10):
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now data-parallel training, without the notebook in the middle. The mini-batch is cut into one shard per rank. Rank $r$
-# has $m_r$ rows and computes the gradient $g_r$, averaged over them. The gradient over all rows is the sum that you
+# Now data-parallel training, without the notebook in the middle. The mini-batch is cut into one shard per rank. Rank
+# $r$ has $m_r$ rows and computes the gradient $g_r$, averaged over them. The gradient over all rows is the sum that you
 # wrote in lab 2:
 #
 # $$ g = \frac{\sum_r m_r \, g_r}{\sum_r m_r} $$
@@ -973,8 +978,8 @@ plots.curves(
 # %% [markdown]
 # ## Step 6. All-to-all
 #
-# In an **all-to-all** every rank has a row for every rank. Rank $s$ sends its row $d$ to rank $d$, which keeps it as its
-# row $s$. Write $x_{s,d}$ for row $d$ on rank $s$:
+# In an **all-to-all** every rank has a row for every rank. Rank $s$ sends its row $d$ to rank $d$, which keeps it as
+# its row $s$. Write $x_{s,d}$ for row $d$ on rank $s$:
 #
 # | | rank 0 | rank 1 | rank 2 |
 # |---|---|---|---|
@@ -1049,7 +1054,7 @@ for size in (4, 5):
         f"with {size} ranks rank 0 should have\n{whole_now[:, 0]}\nand has\n{got[0]}"
     )
     assert np.array_equal(links, 1 - np.eye(size)), (
-        f"every rank sends one row to every other rank, itself. Your messages were (row: from, column: to)\n{links}"
+        f"every rank sends one row straight to every other rank. Your messages were (row: from, column: to)\n{links}"
     )
     assert steps <= size - 1, (
         f"{size} ranks need {size - 1} steps; yours takes {steps}, since ranks wait for their turns. At each distance all "
@@ -1137,8 +1142,8 @@ print(
 # $\beta$: two ranks send an array to and fro, first of one byte, then of four million. Then it times both broadcasts on
 # four engines, and lets simulated ranks with the same $\alpha$ and $\beta$ predict the times.
 #
-# **Before you run it**, write down the ratio of loop to tree that the formulas give for $N = 4$. Then run it, and change
-# `sizes`. If the machine has fewer than four free cores, the engines take turns, and the times show it.
+# **Before you run it**, write down the ratio of loop to tree that the formulas give for $N = 4$. Then run it, and
+# change `sizes`. If the machine has fewer than four free cores, the engines take turns, and the times show it.
 
 # %% measure
 # Demonstration (not graded): seconds per broadcast. Put your own sizes here, in bytes.
@@ -1198,26 +1203,27 @@ plots.curves(
 
 # %% [markdown]
 # **Question 1.** Compare loop and tree in your measurement: the ratio that the formulas give for $N = 4$, the one that
-# you measured for small and for large messages, and the one that step 2 found for $N = 64$. Where measured and predicted
-# times differ, what does the alpha-beta model leave out on your machine? The line takes as many steps as the loop. When
-# would you still prefer it? (4 to 6 sentences, with your numbers.)
+# you measured for small and for large messages, and the one that step 2 found for $N = 64$. Where measured and
+# predicted times differ, what does the alpha-beta model leave out on your machine? The line takes as many steps as the
+# loop. When would you still prefer it? (4 to 6 sentences, with your numbers.)
 
 # %% [markdown] answer loop-or-tree points=2
 # ### BEGIN SOLUTION
 # The formulas give 3 : 2 for four ranks and 63 : 6, more than ten, for 64. On our machine with two cores and four
 # engines, three runs gave loop to tree as 1.2, 1.4 and 0.7 for 8 bytes, and as 1.3, 0.9 and 0.8 for 3 MB: the tree's
-# gain is lost in the noise. The model lets all ranks work at the same time at no cost to each other. Here four processes
-# share two cores and one memory: two messages that should move at once take turns, and waking a process that sleeps
-# costs time that a ping-pong of two does not show. On 64 simulated ranks, which share nothing, the ratio is 63 : 6 = 10.5
-# exactly. Along the line no rank sends more than once. If x is cut into many pieces that follow each other along the
-# line, all links work at the same time, and a large x takes little more than n/β, however many ranks there are.
+# gain is lost in the noise. The model lets all ranks work at the same time at no cost to each other. Here four
+# processes share two cores and one memory: two messages that should move at once take turns, and waking a process that
+# sleeps costs time that a ping-pong of two does not show. On 64 simulated ranks, which share nothing, the ratio is
+# exactly 63/6 = 10.5. Along the line no rank sends more than once. If x is cut into many pieces that follow each other
+# along the line, all links work at the same time, and a large x takes little more than n/β, however many ranks there
+# are.
 # ### END SOLUTION
 
 # %% [markdown]
 # **Question 2.** A colleague's MPI program lets every rank `MPI_Send` to its right neighbour and then `MPI_Recv` from
 # its left. With 100 numbers it works, with a million it hangs. MPI allows `MPI_Send` to copy a message away and return
-# before the message is received, but it does not require this. Explain what happens in both cases. Why does the course's
-# `send` hang in both, and why is that useful? Name two repairs. (4 to 6 sentences.)
+# before the message is received, but it does not require this. Explain what happens in both cases. Why does the
+# course's `send` hang in both, and why is that useful? Name two repairs. (4 to 6 sentences.)
 
 # %% [markdown] answer small-works points=2
 # ### BEGIN SOLUTION
@@ -1302,9 +1308,9 @@ for size in range(1, 10):
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# **Do not wait yet.** `request = comm.irecv(got, source=left)` begins to receive and returns at once. Then you can send,
-# or compute, and `request.wait()` returns when the message is there. Until then do not touch `got`. In the same way
-# `comm.isend(x, dest=…)` begins to send. Every request must be waited for.
+# **Do not wait yet.** `request = comm.irecv(got, source=left)` begins to receive and returns at once. Then you can
+# send, or compute, and `request.wait()` returns when the message is there. Until then do not touch `got`. In the same
+# way `comm.isend(x, dest=…)` begins to send. Every request must be waited for.
 
 
 # %% task shift-irecv
@@ -1568,9 +1574,9 @@ run.trace.timeline()
 # | before **reduce-scatter** | $x^{(0)}$ | $x^{(1)}$ | $x^{(2)}$ | $x^{(3)}$ |
 # | after | part 0 of $\sum_r x^{(r)}$ | part 1 | part 2 | part 3 |
 #
-# **All-gather.** Let each rank be the root once. In rank $r$'s turn **all** ranks call the broadcast with root $r$: rank
-# $r$ sends its part, and the others receive it into the piece where it belongs. All ranks take the turns in the same
-# order, $r = 0, 1, \dots, N - 1$.
+# **All-gather.** Let each rank be the root once. In rank $r$'s turn **all** ranks call the broadcast with root $r$:
+# rank $r$ sends its part, and the others receive it into the piece where it belongs. All ranks take the turns in the
+# same order, $r = 0, 1, \dots, N - 1$.
 #
 # The broadcast is an argument: your tree of step 2, unless another is given. The check gives `broadcast_line`. (If you
 # change your tree later, run the task's cell again: it keeps the version that existed when it ran.)
@@ -1637,8 +1643,8 @@ for size in range(1, 10):
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# **Reduce-scatter** is the mirror image. In rank $r$'s turn all ranks call the reduce with root $r$, each with piece $r$
-# of its own $x$. No rank has to combine the whole array: each combines one part.
+# **Reduce-scatter** is the mirror image. In rank $r$'s turn all ranks call the reduce with root $r$, each with piece
+# $r$ of its own $x$. No rank has to combine the whole array: each combines one part.
 #
 # The reduce is an argument, too. The check gives `reduce_line`.
 
@@ -1712,8 +1718,8 @@ for size in range(1, 10):
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# What does each collective cost? The next cell counts what **your** functions send on eight simulated ranks, in units of
-# $n$, the bytes of the whole array, which divides by 8 here. It needs the functions of step 9, too. The formulas to
+# What does each collective cost? The next cell counts what **your** functions send on eight simulated ranks, in units
+# of $n$, the bytes of the whole array, which divides by 8 here. It needs the functions of step 9, too. The formulas to
 # compare with:
 #
 # | | messages | the busiest rank sends | the busiest rank receives |
@@ -1727,7 +1733,7 @@ for size in range(1, 10):
 # | reduce-scatter | $N (N - 1)$ | $\frac{N-1}{N} n$ | $\frac{N-1}{N} n$ |
 # | all-gather | $N (N - 1)$ | $\frac{N-1}{N} n$ | $\frac{N-1}{N} n$ |
 # | all-reduce, reduce and tree | $2 (N - 1)$ | $\lceil \log_2 N \rceil \, n$ | $(N - 1) \, n$ |
-# | all-reduce, reduce-scatter and all-gather | $2 N (N - 1)$ | $2 \frac{N-1}{N} n$ | $2 \frac{N-1}{N} n$ |
+# | all-reduce, by turns: reduce-scatter, then all-gather | $2 N (N - 1)$ | $2 \frac{N-1}{N} n$ | $2 \frac{N-1}{N} n$ |
 
 # %% measure
 # Demonstration (not graded): messages, bytes and steps of your functions.
@@ -1762,12 +1768,10 @@ for name, (function, *arguments) in calls.items():
 # %% [markdown]
 # ## Further: step 11. One message instead of two (extra credit)
 #
-# `average_gradient_in_two` of step 5 calls the all-reduce twice: for the gradient, and for a single number. On a real
-# network the small message costs nearly as much as the large one, since each costs $\alpha$. So frameworks put many
-# small arrays into one large one before they reduce it. Horovod calls this *tensor fusion*, and
-# DistributedDataParallel calls the large arrays *buckets*.
-#
-# Do the same: one call of the all-reduce per gradient. Which array do you reduce?
+# `average_gradient_in_two` of step 5 calls the all-reduce twice: for the gradient, and for a single number. Every
+# message costs at least $\alpha$, so a message with a single number costs nearly as much as this short gradient. In
+# step 7 of lab 3 you packed all gradients of a network into one array. Do the same here: call the all-reduce once per
+# gradient. Which array do you reduce?
 #
 # For the check there is an all-reduce without a root: each rank sends its array to every other rank, with the shift of
 # step 3 at distances 1, 2, …, and combines by itself. Each rank sends $(N - 1) n$ bytes.
@@ -1876,15 +1880,16 @@ for size in (1, 2, 3, 7):
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ## Further: step 12. Real GPUs
+# ## Further: step 12. Real GPUs (no points)
 #
 # Your functions take PyTorch's tensors as well as NumPy's arrays, on a GPU too, unless something in them asks NumPy for
 # a new array. `broadcast_tree` is such a function. Without a GPU the next cell uses tensors in ordinary memory. What to
 # expect on GPUs (expected, not measured):
 #
 # - Our messages go through the processor's memory: from the GPU down, across, and up again. Each copy costs some ten
-#   microseconds to begin with, and moves some ten GB per second or more. So small messages are slower than without a GPU.
-# - Between GPUs of one machine, NVIDIA's NCCL copies directly, at some hundred GB per second over NVLink, and its
+#   microseconds to begin with, and moves some ten GB per second or more. So small messages are slower than those of
+#   arrays in ordinary memory.
+# - Between GPUs of one machine, NVIDIA's NCCL copies directly, at some hundreds of GB per second over NVLink, and its
 #   broadcast and all-reduce are written for that. For this reason `torch.distributed` uses NCCL for GPUs and Gloo for
 #   the rest.
 # - Steps and bytes do not change. A tree is a tree on every kind of rank.
