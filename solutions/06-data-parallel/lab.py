@@ -83,7 +83,7 @@ cluster.prepare(5)
 # %% [markdown]
 # ## Step 0. Five questions, and your all-reduce
 #
-# Answer from memory. The check shows which answers are right, and why.
+# Five questions on labs 1 to 5 come first.
 
 # %% quiz opening points=1
 # 1. A quadratic has the curvatures 1 and 8. Above which learning rate does gradient descent diverge?
@@ -329,6 +329,7 @@ def parameters_after(comm, w, average):
 #
 # **As printed, the second loop fails.** PyTorch refuses to change a parameter in place while it records operations
 # for the gradient. There are two ways out: change `param.data` instead, or put the loop under `with torch.no_grad():`.
+# Write `average_parameters` in one of these ways.
 
 
 # %% task average-parameters
@@ -383,7 +384,7 @@ assert np.allclose(got, [-2, -20]), (
 #   all-reduce. So put zeros there: `param.grad = torch.zeros_like(param)`.
 #
 # A parameter that a model uses in two places is called **tied**. `model.parameters()` yields it once, so your loop
-# needs no special case for it.
+# needs no special case for it. Write `average_gradients`.
 
 
 # %%
@@ -556,7 +557,7 @@ outcome("same-way", sum(distance < 1e-4 for distance in apart.values()))
 # Averaging gradients keeps equal models equal. It does not make different models equal. So before the first step every
 # rank takes over rank 0's model: its parameters and its **buffers**. Buffers are numbers that a model keeps but does not
 # train, such as the running means of a batch normalization layer (lab 7). `model.state_dict()` is a dict of both. Its
-# values share the model's memory, so `dist.broadcast` can write into them.
+# values share the model's memory, so `dist.broadcast` can write into them. Write `broadcast_parameters`.
 
 
 # %%
@@ -792,8 +793,8 @@ plots.curves(curves, x="epoch", y="loss on held-out digits", title="Data paralle
 
 # %% [markdown]
 # Look at the losses of the three ranks. Without the broadcast they differ, because the ranks have three different models
-# from the first step to the last. Neither mistake stops the program, and with each of them the loss is lower
-# after four epochs than after one. So the log of a single run does not show the mistakes.
+# from the first step to the last. Neither mistake stops the program, and with each of them the loss is lower after four
+# epochs than after one. So the log of a single run does not show the mistakes.
 #
 # ## Step 6. DistributedDataParallel
 #
@@ -803,8 +804,8 @@ plots.curves(curves, x="epoch", y="loss on held-out digits", title="Data paralle
 # before.
 #
 # A model with buffers costs another message: at the start of **every** forward pass in training, DDP broadcasts rank
-# 0's buffers again. So what other ranks write into their buffers, such as the running means of BatchNorm, is
-# overwritten. The next cell shows this: each rank puts its own number into the buffer and then calls `ddp(x)`. (The
+# 0's buffers again. So what other ranks write into their buffers, such as the running means of batch
+# normalization, is overwritten. The next cell shows this: each rank puts its own number into the buffer and then calls `ddp(x)`. (The
 # argument `forward_sync_buffers=False` turns this off. Older versions of PyTorch call it `broadcast_buffers`.)
 
 
@@ -831,7 +832,8 @@ for setting in (True, False):
 #
 # $$ \frac{k \, S_j}{\sum_j n_j} $$
 #
-# With the same number of rows on every rank this is the mean that you used before.
+# With the same number of rows on every rank this is the mean that you used before. Write `ddp_train`. Each rank knows
+# only its own number of rows, so $\sum_j n_j$ needs an all-reduce.
 
 
 # %%
@@ -1135,7 +1137,7 @@ for name, size, factor in [("one rank", 1, 1), ("same rate", ranks, 1), (f"{rank
 
 # %% [markdown]
 # **Question 1.** In step 4 you compared averaging parameters after the step with averaging gradients before it. For
-# which optimizers are the two the same, and why? Name two reasons for which they differ. Why do $k$ ranks need a larger
+# which optimizers are the two the same, and why? Name two cases in which they differ. Why do $k$ ranks need a larger
 # learning rate, and what did your measurement above show? (4 to 6 sentences, with your numbers.)
 
 # %% [markdown] answer parameters-or-gradients points=2
@@ -1239,8 +1241,9 @@ dist.destroy_process_group()
 #     horovodrun -np 8 -H first:4,second:4 python train.py
 #     torchrun --nnodes 2 --nproc-per-node 4 --rdzv-backend c10d --rdzv-endpoint first:29500 train.py
 #
-# with `MASTER_ADDR=first` in the environment of all processes for the first two, and the torchrun line on both machines.
+# The first two need `MASTER_ADDR=first` in the environment of all processes. Type the torchrun line on both machines.
 # (Expected, not measured: this lab was written on one machine.)
+#
 # horovodrun imports TensorFlow, if it is installed, before it starts your program. This takes some seconds and prints
 # messages; `2>/dev/null` at the end of the line hides them.
 
@@ -1275,9 +1278,9 @@ type_line("mpirun -n 2 python train.py")
 # | name | what it is | first use |
 # |---|---|---|
 # | `sat-6-sample` | 400 images of SAT-6 | comes with the course |
-# | `sat-6` | the 81,000 test images of SAT-6 | downloads 900 MB |
+# | `sat-6` | the 81,000 test images of SAT-6 | a download, about 900 MB on disk |
 # | `indian-pines` | a scene of 200 bands, 16 classes; each pixel is one example | comes with the course |
-# | `indian-pines-large` | a flight line of 220 bands, 58 classes | downloads more than a gigabyte |
+# | `indian-pines-large` | a flight line of 220 bands, 58 classes | a download of more than 1 GB |
 #
 # The program was run on the two sets that come with the course. It should also run on the large sets, but this was not
 # tried. Each rank reads the whole set and trains on its own part of the rows.
@@ -1386,7 +1389,7 @@ except Problem as why:
 # Each rank has tested the model on its own rows and has two counts: how many rows it classified correctly, and how many
 # rows it tested. What is the accuracy over all ranks? By hand: rank 0 has 3 of 4 right and rank 1 has 0 of 1. That is
 # 3 of 5, or 0.6. The plain mean of 0.75 and 0 would be 0.375. So sum the counts first, then divide. Both counts fit into
-# one tensor, so one all-reduce is enough.
+# one tensor, so one all-reduce is enough. Write `accuracy`.
 
 
 # %%
@@ -1442,8 +1445,8 @@ assert max(abs(each - 0.75) for each in got) < 1e-6, f"0 of 0, 7 of 8 and 2 of 4
 #     return work.get_future().then(after)
 #
 # `after` is a function of one argument, the finished future `done`. `done.value()[0]` is the summed buffer, and what
-# `after` returns becomes the gradients. Write a hook that averages as DDP does and appends the size of each bucket, in
-# bytes, to a list.
+# `after` returns becomes the gradients. Write `bucket_hook(notes, bucket)`, a hook that averages as DDP does
+# and appends the size of each bucket, in bytes, to the list `notes`.
 
 
 # %%
@@ -1539,7 +1542,7 @@ for bucket_kb in (0.1, 1, 3, 1000):
 # after the object's type, so every rank must pass a plain number.)
 #
 # In PyTorch `torch.save(d, path)` writes a dict `d`, and `torch.load(path)` reads it. A model and an optimizer have
-# `state_dict()` and `load_state_dict(state)`.
+# `state_dict()` and `load_state_dict(state)`. Write `save_checkpoint` and `resume`.
 
 
 # %%
@@ -1887,7 +1890,9 @@ assert files[1] == [], (
 # a `checkpoint_dir` on rank 0 only is step 5. TensorFlow 2 has no sessions and no hooks. In a loop of TensorFlow 2,
 # Horovod wraps the **tape**, the object that records operations for the gradient: `hvd.DistributedGradientTape(tape)`
 # averages what `tape.gradient` returns. `hvd.broadcast_variables([w, b], root_rank=0)` is step 4. This works with either
-# Keras. `w.assign_sub(…)` subtracts from a variable. Begin with `import tensorflow as tf` and
+# Keras. `w.assign_sub(…)` subtracts from a variable.
+#
+# Write `tape_train` with Horovod's steps 1 to 4; the rate is scaled as in step 7. Begin with `import tensorflow as tf` and
 # `import horovod.tensorflow as hvd`.
 
 
@@ -2153,8 +2158,7 @@ cluster.stop()
 #   NCCL then sends DDP's buckets while back-propagation goes on.
 # - NCCL needs one GPU per rank. If several ranks share one GPU, keep Gloo.
 # - **Horovod** averages tensors wherever they are. So pin first, which `pin` does, and move the model and the rows by
-#   `.to("cuda")`. As `make lab` builds it, Horovod copies gradients to the host and
-#   sums them there. Built with `HOROVOD_GPU_OPERATIONS=NCCL` it sums them on the GPUs.
+#   `.to("cuda")`. As `make lab` builds it, Horovod copies gradients to the host and sums them there. Built with `HOROVOD_GPU_OPERATIONS=NCCL` it sums them on the GPUs.
 # - **TensorFlow** puts operations on a visible GPU by itself, so there pinning is enough.
 
 # %% [markdown]
