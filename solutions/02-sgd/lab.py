@@ -49,6 +49,8 @@ from IPython.display import display
 from course import data, plots
 from course.questions import outcome
 
+np.seterr(over="ignore", invalid="ignore")  # a descent that diverges ends in inf and nan; the pictures will show it
+
 # %% quiz opening points=1
 # 1. On a bowl with curvatures 1 and 4, from which learning rate on does gradient descent no longer come closer?
 #    = 0.5
