@@ -89,7 +89,8 @@ cluster.prepare(5)
 # 1. A quadratic has the curvatures 1 and 8. Above which learning rate does gradient descent diverge?
 #    = 0.25
 #    because it diverges above $2/\lambda_{max}$, which is 2/8 (lab 1).
-# 2. A mini-batch grows from 4 to 64 examples. By which factor does the standard deviation of its mean gradient fall?
+# 2. A mini-batch of independently drawn examples grows from 4 to 64. By which factor does the standard deviation of its
+#    mean gradient fall?
 #    = 4
 #    because it falls with the root of the number of examples, and $\sqrt{16} = 4$ (lab 2).
 # 3. Rank 0 has one example, whose gradient is 2. Rank 1 has three examples, whose mean gradient is 6. What is the mean
@@ -1528,7 +1529,7 @@ for bucket_kb in (0.1, 1, 3, 1000):
     print(f"buckets of {bucket_kb:6} KB: {len(notes)} message{plural} of {', '.join(map(str, notes))} bytes")
 
 # %% [markdown]
-# The total number of bytes does not change. Few messages cost little latency ($\alpha$ in lab 5), and many messages can
+# The total number of bytes does not change. Few messages cost little latency ($\alpha$ in lab 4), and many messages can
 # begin early. DDP's default is 25 MB per bucket.
 #
 # ## Further: E. Checkpoints (extra credit)
