@@ -18,14 +18,14 @@
 # | step | what | minutes |
 # |---|---|---|
 # | opening | five questions on labs 1 and 2 | 3 |
-# | 1 | how many weights? | 4 |
+# | 1 | how many weights? | 3 |
 # | 2 | ReLU and softmax | 11 |
 # | 3 | the network | 7 |
 # | 4 | the error, and a gradient by finite differences | 14 |
 # | 5 | back-propagation | 18 |
 # | 6 | initial weights and real digits | 10 |
-# | 7 | four ranks, one all-reduce | 10 |
-# | 8 | a measurement of your own, and two questions | 13 |
+# | 7 | four ranks, one all-reduce | 12 |
+# | 8 | a measurement of your own, and two questions | 12 |
 #
 # The core above counts two tries per task. The further steps give extra credit and can be done in any order:
 #
@@ -1331,12 +1331,12 @@ plots.curves(series, x="epochs", y="held-out digits read correctly (%)", title="
 
 # %% [markdown] answer beginnings points=2
 # ### BEGIN SOLUTION
-# With all weights zero, every hidden unit gives ½ and gets the same gradient, so after five epochs the 64 units are
-# still a single different one. Training can never tell them apart, however long it runs, and R stays far above what the
-# right start reaches. With 0.01 times the weights the units differ, but hardly, so the first epoch is spent on making
-# them different, and the start is slow. With 30 times the weights most of Z lies in the flat parts at the start (61% in
-# my run), where σ' is nearly 0. Those units learn hardly anything, and the network is certain and wrong: R begins above
-# 30 and is still higher than with the right start in the end. With the rule of `start`, no unit begins in a flat part.
+# With all weights zero, every hidden unit gives ½ and gets the same gradient, so after five epochs all 64 units are
+# still equal. Training can never make them different, however long it runs, and R stays far above what the right start
+# reaches. With 0.01 times the weights the units differ, but hardly, so the first epoch is spent on making them
+# different, and the start is slow. With 30 times the weights most of Z lies in the flat parts at the start (61% in my
+# run), where σ' is nearly 0. Those units learn hardly anything, and the network is certain and wrong: R begins above 30
+# and is still higher than with the right start in the end. With the rule of `start`, no unit begins in a flat part.
 # ### END SOLUTION
 
 # %% [markdown]
