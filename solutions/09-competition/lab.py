@@ -4,20 +4,20 @@
 # In this lab groups compete: who classifies the pixels of an aerial image best? The image is Indian Pines, the scene of
 # Gabriele Cavallaro's lecture *Parallel and Distributed Training of ANN* (Jülich, 2020). The lecture's rule is to train on
 # a tenth of the labelled pixels and to test on the rest. You build a classifier, train a network for it on several
-# ranks, and find out how much the choice of the test decides about the result. So this competition has two tests.
+# ranks, and find out how much the result depends on the choice of the test. So this competition has two tests.
 #
 # **After this lab you can**
 #
 # - split pixels into training and test, and say how far apart the two are;
 # - compute a confusion matrix, and read the measures that follow from it;
-# - find out which of several causes an effect has, by changing one thing at a time;
+# - find out which of several possible causes an effect has, by changing one thing at a time;
 # - train a network data parallel, and measure its time to a given accuracy;
 # - compare two classifiers when pixels are not independent;
 # - hand in a classifier that others can run again.
 #
 # | step | what | minutes |
 # |---|---|---|
-# | – | five questions on earlier labs | 3 |
+# | 0 | five questions on earlier labs | 3 |
 # | 1 | the scene | 3 |
 # | 2 | two splits | 9 |
 # | 3 | the confusion matrix | 9 |
@@ -128,8 +128,9 @@ plots.curves(
 )
 
 # %% [markdown]
-# Compare the curves of corn and of the two soybeans with that of woods. The three crops stand on the same soil, tilled a
-# little differently, and telling them apart is the hard part.
+# Compare the curves of corn and of the two classes of soybeans with that of woods. The crops were so small that all three
+# curves mostly show soil, tilled in different ways (`notill`, `mintill` and `clean` say how much). To tell such classes
+# apart is the hard part.
 #
 # ## Step 2. Two splits
 #
@@ -203,7 +204,7 @@ assert each == [50, 25, 0, 2], f"a quarter of 199, 100, 1 and 10 pixels is 50, 2
 # part, a third of it, on which your entries are scored until the deadline, and a **private** part for the final score.
 # The scene is cut into blocks of 8 x 8 pixels for this, and each block is public or private as a whole.
 #
-# Classes with fewer than 20 test pixels are **not scored**, because so few pixels say nothing. The next cell names them.
+# Classes with fewer than 20 test pixels are **not scored**, because so few pixels say little. The next cell names them.
 
 # %% measure
 # For show: both splits.
@@ -536,8 +537,8 @@ print(f"The rule of the competition allows {scene.REACH} pixels.")
 #
 # ## Step 6. Three causes
 #
-# The accuracies on the two splits differ widely. But the two runs differ in more than one way, so nothing is explained
-# yet. Three causes are possible:
+# In step 5 the accuracies differ widely, between the two splits as well as between windows of different reach. Nothing is
+# explained yet. Three causes are possible:
 #
 # | cause | two levels | why it may matter |
 # |---|---|---|
@@ -707,12 +708,13 @@ print(
 )
 
 # %% [markdown]
-# Read your table as follows. If a cause were all that mattered, its four differences would be equal and the others zero.
+# Read your table as follows. If only one cause mattered, its four differences would be equal and the others zero.
 # Where the differences of a cause are unequal, causes **interact**: what a window is worth depends on the fields and on
-# the standardization. The last two columns of the table of runs say where the pixels lie that were gained.
+# the standardization. The last two columns of the table of runs show in which fields the accuracy rose.
 #
-# What follows for the competition: a map of fields that somebody has visited is another problem than a map of fields that
-# nobody has visited, and each split asks about one of them. Many published accuracies for this scene come from random
+# For the competition this means: to map fields that somebody has visited is one problem, and to map fields that nobody
+# has visited is another. The random split asks about the first. Of the disjoint split's test pixels nearly half lie in
+# fields without training pixels, so it asks about both. Many published accuracies for this scene come from random
 # splits (Audebert, Le Saux and Lefèvre, 2019, [arXiv:1904.10674](https://arxiv.org/abs/1904.10674), discuss it).
 #
 # ## Step 7. A network on several ranks
@@ -724,11 +726,12 @@ print(
 # $$ g_t = \frac1k \sum_{j} g_j, \qquad u_{t+1} = m \, u_t + g_t, \qquad w_{t+1} = w_t - \eta_t \, u_{t+1}, \qquad
 # u_0 = 0 $$
 #
-# Given are an all-reduce, which exchanges with partners at distance 1, 2, 4, ... and needs a power of two (to use your
-# ring of lab 5, define it as `all_reduce` in the cell of the task), and `mini_batch`. It shuffles once per epoch, as in lab 8, and cuts the
-# order into large mini-batches, so that in an epoch no pixel is used twice. There are two gradients: of a line through
-# points, for numbers by hand, and of a network that classifies a single pixel by its components, with two hidden layers
-# and softmax. All its weights are one 1-D array `w`, ready to be sent.
+# Two functions are given. `all_reduce` exchanges with partners at distance 1, 2, 4, ..., so the number of ranks must be a
+# power of two. (To use your ring of lab 5, define it as `all_reduce` in the cell of the task.) `mini_batch` draws one
+# order per epoch, the same on all ranks, and cuts it into large mini-batches, so that in an epoch no pixel is used twice.
+# Two gradients are given, too: that of a line through points, for numbers by hand, and that of a network that classifies
+# a single pixel by its components, with two hidden layers and softmax. All weights of the network are one 1-D array `w`,
+# ready to be sent.
 
 
 # %%
@@ -913,7 +916,7 @@ assert len(got) == 4, "four ranks return four lists."
 # random split. Its inputs are means over windows of 9 x 9 pixels. The learning rate is scaled by $k$, up to a factor of
 # 8. (Lab 8 shows that linear scaling ends somewhere. Further step D tries more.)
 #
-# The runs on 1, 2 and 4 ranks use engines. Their clock starts when all ranks have made three iterations to warm up, so it
+# The runs on 1, 2 and 4 ranks use engines. Their clock starts when all ranks have made three trial iterations, so it
 # leaves out the start of the engines and the loading of PyTorch. The runs on 16 and 64 ranks are simulated.
 
 # %% predict sixty-four
@@ -950,7 +953,7 @@ def reached(path):
 
 
 def timed_train(comm, etas, **data):
-    """(The path of `train`, its seconds), timed when all ranks have made three iterations to warm up."""
+    """(The path of `train`, its seconds), timed after all ranks have made three trial iterations."""
     train(comm, etas=etas[:3], **data)
     comm.barrier()
     begin = time.perf_counter()
@@ -1007,7 +1010,7 @@ outcome("sixty-four", "a" if loss < 2 else "b" if loss < 5 else "c" if loss < 40
 # %% [markdown]
 # Compare the iterations to the goal with the time per iteration. More ranks make an iteration no shorter, because each
 # rank still takes $n$ pixels; they can only save iterations. With the number of epochs fixed, there are at some point too
-# few iterations left. (A gradient has 57 kB here.)
+# few iterations left. (A gradient has 58 kB here.)
 #
 # ## Step 8. Your entry
 #
@@ -1020,23 +1023,23 @@ outcome("sixty-four", "a" if loss < 2 else "b" if loss < 5 else "c" if loss < 40
 # - `seed`: for whatever you draw at random;
 # - the label map: `uint8`, shape (rows, columns), a class for **every** pixel.
 #
-# It is called with **other scenes** too. The ground truth of Indian Pines is public and fits into a kilobyte, so anybody
+# `classify` is called with **other scenes** too. The ground truth of Indian Pines is public and fits into a kilobyte, so anybody
 # could hand in the truth as a map. Therefore an entry counts as **verified** only if
 #
-# - its notebook, run again without a network and with a `truth` that has hardly any classes, makes maps of about the same
-#   accuracy;
-# - it does about as well on altered scenes: mirrored, or cut into tiles that are mixed, with classes renumbered, a little
-#   gain and noise added, and other training pixels;
+# - its notebook makes maps of about the same accuracy when it is run again, without internet access and with a `truth`
+#   that has the classes of a few training pixels only;
+# - it does about as well on altered scenes: mirrored, or cut into tiles that change places, with classes renumbered, a
+#   little gain and noise added, and on the random split with other training pixels;
 # - it learns nothing from shuffled labels.
 #
 # (A table that knows the class of each spectrum could still pass. The instructor reads your code.) The map that counts in
-# the end is the one that `classify` makes there. So:
+# the end is the one that `classify` makes when it is verified. So:
 #
 # - use no fixed number of classes and no fixed size of the scene, and remember nothing from `truth` or from an earlier
 #   call;
-# - write all that `classify` needs in cells of this notebook that are not marked "For show", because those are not run;
-# - one call has 2 minutes on one core, and 4 GB of memory; all seven calls and this notebook's cells together have 6
-#   minutes.
+# - write all that `classify` needs in cells of this notebook that are not marked "For show": marked cells are not run;
+# - one call may take 2 minutes on one core and 4 GB of memory; all seven calls and this notebook's cells together may take
+#   6 minutes.
 #
 # **Decide what your entry uses.** You have `components`, `window_mean` (or the faster `box`), `fit_and_predict` and
 # `scene.reach(labels)`, and your curves of step 5. On the disjoint split, the inputs of a pixel must obey the rule.
@@ -1471,8 +1474,8 @@ print(
 )
 
 # %% [markdown]
-# Blocks of one field depend on each other as its pixels do, only less. A unit of the bootstrap must be independent of the
-# others, and fields are the smallest such units here.
+# Blocks of one field depend on each other as its pixels do, only less. The units of a bootstrap should be independent of
+# each other, and fields are the smallest units here for which that is plausible.
 #
 # ## Further: D. Learning rates with warm-up (extra credit)
 #
@@ -1561,10 +1564,10 @@ for k in (16, 64):
 # ### Your class's leaderboard
 #
 # Where your class has a leaderboard, your instructor tells you its address and a code. One of your group joins, and
-# gives the others the token that is then in `work/board.json`. From then on the line below hands in your two maps with
-# this notebook as it was saved. The leaderboard scores them on the public part and runs your `classify` again, on this
-# scene and on altered ones. `board.history()` lists your entries, and `board.choose(3)` lets entry 3 count instead of the
-# last one.
+# gives the others the token that is then in `work/board.json`. They join with `board.join("http://address:8000",
+# token="...")`. From then on the line below hands in your two maps with this notebook as it was saved. The leaderboard
+# scores them on the public part and runs your `classify` again, on this scene and on altered ones. `board.history()`
+# lists your entries, and `board.choose(3)` lets entry 3 count instead of the last one.
 
 # %% measure board
 # For show: hand in to your class's leaderboard, as often per day as it allows. Join once, then write True.
@@ -1581,16 +1584,17 @@ else:
 # ### Two marks to beat
 #
 # As means over five seeds, with at most 3 minutes of training on 2 cores: **99.0%** on the random split, and on the
-# disjoint split **5 points above** a blur with an SVM (30 components, Gaussians of 1, 2 and 4 pixels, which the rule cuts
-# off at 3: 56.5% on the whole test). When this lab was written, 99.2% and 62.3% were reached without a look at the private
-# part. For the second these helped: a network on single pixels, noise on its inputs, mean probabilities over 7 x 7 pixels,
-# and several networks together. These did not help: training again on one's own predictions, and trees or discriminants
-# of several kinds. Judge such differences by their intervals before you believe them.
+# disjoint split **5 points above** a blur with an SVM (30 components, Gaussians of 1, 2 and 4 pixels, which the rule
+# cuts off at 3: 56.5% on the whole test). When this lab was written, 99.2% and 62.3% of the whole test were reached, by
+# methods chosen without a look at the private part. For the second these helped: a network on single pixels, noise on
+# its inputs, mean probabilities over 7 x 7 pixels, and several networks together. These did not help: training again on
+# one's own predictions, and trees or discriminants of several kinds. Judge such differences by their intervals before
+# you believe them.
 #
 # ### Homework
 #
-# Two larger data sets, by name. Each is downloaded once, where there is a network; its card in `datasets/` says what it
-# is.
+# Here are two larger data sets. Each is downloaded when you first load it, so you need an internet connection; its card
+# in `datasets/` describes it.
 #
 # - `data.load("sat-6")`: 81,000 aerial images of 28 x 28 pixels in four bands, six classes. Train a convolutional network
 #   on several ranks with Horovod, as in lab 6. Roads are rare, so look at the average accuracy too.
