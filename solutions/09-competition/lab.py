@@ -1023,8 +1023,8 @@ outcome("sixty-four", "a" if loss < 2 else "b" if loss < 5 else "c" if loss < 40
 # - `seed`: for whatever you draw at random;
 # - the label map: `uint8`, shape (rows, columns), a class for **every** pixel.
 #
-# `classify` is called with **other scenes** too. The ground truth of Indian Pines is public and fits into a kilobyte, so anybody
-# could hand in the truth as a map. Therefore an entry counts as **verified** only if
+# `classify` is called with **other scenes** too. The ground truth of Indian Pines is public and fits into a kilobyte, so
+# anybody could hand in the truth as a map. Therefore an entry counts as **verified** only if
 #
 # - its notebook makes maps of about the same accuracy when it is run again, without internet access and with a `truth`
 #   that has the classes of a few training pixels only;
@@ -1220,9 +1220,9 @@ for name in scene.SPLITS:
 # %% [markdown] answer chosen points=2
 # ### BEGIN SOLUTION
 # The public part of the disjoint split has 1,809 pixels, but they lie in 31 fields of very different sizes, and a field is
-# right or wrong together. So an accuracy there has an interval of almost twenty points to each side, and a
-# paired difference of two maps one of some ten points: 3 points cannot be told from chance, unless the two maps are wrong in the
-# same places. McNemar's p may be tiny and is of no use, because it takes the pixels as independent. The best of forty is
+# right or wrong together. So an accuracy there has an interval of almost twenty points to each side, and the paired
+# difference of two maps has one of some ten points: 3 points cannot be told from chance, unless the two maps are wrong
+# in the same places. McNemar's p may be tiny and is of no use, because it takes the pixels as independent. The best of forty is
 # partly the luckiest of forty on these 31 fields, and luck does not carry over to the private part. I would make disjoint
 # splits of my own from the training pixels, leaving out whole fields in turn, choose by the mean over all of them, and
 # look at the public part once.
