@@ -1,14 +1,14 @@
 # %% [markdown]
 # # Lab 7: Several devices in one process
 #
-# So far each rank was a process. A machine with several GPUs can also be used from **one** process. Keras had a
-# function for it, `multi_gpu_model`; TensorFlow has `MirroredStrategy`; and with device scopes you choose a device for
-# each part of a network. In this lab you build the first, use the second, and find out from traces where operations
-# really run. You need no GPU: without one, the processor is divided into logical devices.
+# So far each rank was a process or simulated one. A machine with several GPUs can also be used from **one** process.
+# Keras had a function for it, `multi_gpu_model`; TensorFlow has `MirroredStrategy`; and with device scopes you choose a
+# device for each part of a network. In this lab you build the first, use the second, and find out from traces where
+# operations really run. You need no GPU: without one, the processor is divided into logical devices.
 #
 # **After this lab you can**
 #
-# - cut a batch of any size over any number of devices, and put the outputs together again;
+# - cut a batch of any size into slices for any number of devices, and put the outputs together again;
 # - read from a trace on which device each operation ran, and say when a device scope has no effect;
 # - write `multi_gpu_model`, and say what it leaves on one device;
 # - train with MirroredStrategy, with the same losses as on one device;
@@ -16,7 +16,7 @@
 #
 # | step | what | minutes |
 # |---|---|---|
-# | opening | five questions on labs 3 to 6 | 3 |
+# | quiz | five questions on labs 1 to 6 | 3 |
 # | 1 | one slice per device | 7 |
 # | 2 | cut, run, concatenate | 9 |
 # | 3 | where did it run? | 10 |
@@ -26,7 +26,8 @@
 # | 7 | the ratio of transfers to computation | 11 |
 # | 8 | a measurement of your own, and two questions | 13 |
 #
-# The core above counts two tries per task. The further steps give extra credit and can be done in any order:
+# These steps are the core of the lab. Their minutes allow for two tries per task. The further steps give extra credit
+# and can be done in any order:
 #
 # | further step | what | minutes |
 # |---|---|---|
@@ -61,7 +62,7 @@ def tools():
 
 
 # %% quiz opening points=1
-# 1. A network has 4 inputs, one hidden layer of 3 units, and 2 outputs. How many weights has it, biases included?
+# 1. A network has 4 inputs, one hidden layer of 3 units, and 2 outputs. How many weights does it have, biases included?
 #    = 23
 #    because there are 3 + 12 + 2 + 6 (lab 3).
 # 2. Rank 0 has a large array, and every rank is to get a different part of it. Which collective does that?
@@ -70,18 +71,20 @@ def tools():
 #    c) all-gather
 #    d) reduce
 #    = b
-#    because broadcast sends the whole array to every rank (lab 4).
+#    because a scatter cuts the array into one part per rank, as `engines.scatter` did in lab 1. A broadcast sends the
+#    whole array to every rank (lab 4).
 # 3. A ring all-reduce adds arrays of 1,000 numbers on 4 ranks. How many numbers does each rank send in total?
 #    = 1500
 #    because each rank sends 2 (4 - 1) pieces of 1,000 / 4 numbers (lab 5).
-# 4. Each of 8 ranks computes the gradient of $n$ = 32 rows per step. How many rows has the large mini-batch $kn$?
+# 4. Each of $k$ = 8 ranks computes the gradient of $n$ = 32 rows per step. How many rows does the large mini-batch
+#    have?
 #    = 256
-#    because all $k$ = 8 ranks make one step together (lab 6).
+#    because all $k$ ranks make one step together, on $kn$ rows (lab 6).
 # 5. The ranks of a data parallel program begin with different random weights, and nobody broadcasts. All make the same
 #    steps of plain gradient descent, from averaged gradients. What happens to the differences between the ranks?
 #    a) They vanish after one step.
 #    b) They shrink slowly.
-#    c) They stay.
+#    c) They stay as they are.
 #    d) They double in each step.
 #    = c
 #    because every rank subtracts the same step from its own weights, which is why weights are broadcast first (lab 6).
@@ -90,7 +93,7 @@ def tools():
 # ## Step 1. One slice per device
 #
 # **Data parallel** means that each device gets a slice of the batch and has all the weights. Slice $i$ of $N$, counted
-# from 0, has the rows from $b_i$ up to, and without, $b_{i+1}$:
+# from 0, has the rows from $b_i$ up to, but without, $b_{i+1}$:
 #
 # $$ b_i = \left\lfloor \frac{i \, B}{N} \right\rfloor, \qquad i = 0, 1, \dots, N $$
 #
@@ -148,7 +151,8 @@ for B_now, N_now in [(2, 4), (0, 3), (12, 4), (1, 1), (13, 4), (100, 7)]:
 # $$ \mathrm{concat}\bigl( f(x_{b_0 : b_1}), \dots, f(x_{b_{N-1} : b_N}) \bigr) = f(x) $$
 #
 # Dense and convolutional layers are such functions. **Batch normalization** is not: during training it subtracts the
-# mean of the rows that it is given, so its result depends on the slice. You will see the difference below.
+# mean of the rows that it is given and divides by their standard deviation, so its result depends on the slice. You
+# will see the difference below.
 #
 # Skip empty slices: $f$ is not called for them. `np.concatenate(parts)` takes a list of arrays whose numbers of rows
 # may differ. A working version of step 1 is given as `slices(B, N)`.
@@ -227,7 +231,7 @@ assert is_close(got, thirds + 1), "f returned float64, but digits are lost: only
 assert tried(4, 2) is None, "a last case: four rows, two devices."
 
 # %% measure
-# For show: a function of single rows, and a batch normalization, on 11 rows over 4 devices.
+# Demonstration (not graded): tanh, which treats each row alone, and a batch normalization, on 11 rows in 4 slices.
 x = np.random.default_rng(1).normal(size=(11, 3))
 for name, f in {
     "tanh": np.tanh,
@@ -245,19 +249,23 @@ for name, f in {
 #
 # A machine's devices have names: `CPU:0` is the processor, `GPU:0` and `GPU:1` are the first two GPUs. Here you work
 # with four **logical devices**. Without a GPU the processor is divided into four logical CPUs: for TensorFlow they are
-# as separate as four cards, and only the cores are shared. A single GPU is divided into four logical GPUs. The code
+# as separate as four GPUs, and only the cores are shared. A single GPU is divided into four logical GPUs. The code
 # below is the same in both cases. The next cell makes the devices. (TensorFlow does this once in a process, before its
 # first tensor. To change the number, restart the kernel.)
 
 # %% measure
-# For show: this imports TensorFlow, which takes some seconds.
+# Demonstration (not graded): this imports TensorFlow, which takes some seconds.
 tf, keras, names = tools()
 print("TensorFlow", tf.__version__, " Keras", keras.__version__)
 
 # %% [markdown]
-# A **device scope** says where something is to run: `with tf.device("CPU:1"):`. Whether it has an effect, only a trace
-# can tell. `trace(function, x)` runs the function under TensorFlow's own profiler and returns a list with one dict per
-# operation that ran:
+# TensorFlow can compute one operation after the other, as NumPy does. For training, Keras makes a *graph* of
+# operations instead and runs the graph. So does `tf.function(f)`: its first call runs `f` to make the operations, and
+# every call then runs these operations.
+#
+# A **device scope** says where operations are to run: `with tf.device("CPU:1"):`. Whether it has an effect, only a
+# trace can tell. `trace(function, x)` runs a graph, such as `tf.function(f)`, under TensorFlow's own profiler and
+# returns a list with one dict per operation that ran:
 #
 # | key | for example | meaning |
 # |---|---|---|
@@ -318,7 +326,7 @@ assert got == {"GPU:0": 4, "GPU:1": 4, "GPU:2": 3}, (
 ### END HIDDEN TESTS
 
 # %% measure
-# For show: scopes around the calls of two layers, as in the lecture. Where do the products run?
+# Demonstration (not graded): scopes around the calls of two layers, as in the lecture. Where do the products run?
 tf, keras, names = tools()
 inputs = keras.Input((20,))
 with tf.device(names[1]):
@@ -434,7 +442,7 @@ assert "d" in got or not works["d"], (
 assert got == {letter for letter in works if works[letter]}, f"a trace disagrees with yours, {sorted(got)}."
 
 # %% [markdown]
-# The class below is way d, for any layer and device. The next steps use it.
+# The function `placed` below is way d, for any layer and device. Further step C uses it.
 
 
 # %%
@@ -464,11 +472,11 @@ def placed(layer, device):
 # ## Step 5. Your own multi_gpu_model
 #
 # Now put steps 2 and 4 together. Each slice of the batch goes through the **same** model, and so through the same
-# weights, on a different device. The host concatenates the outputs. When Keras makes a graph, the number of rows is not
-# known yet, so it is a tensor: `tf.shape(x)[0]`. The function `slices` takes tensors as well.
+# weights, but each slice on its own device. The host concatenates the outputs. When Keras makes a graph, the number of
+# rows is not known yet, so it is a tensor: `tf.shape(x)[0]`. The function `slices` takes tensors as well.
 #
 # You need `x[begin:end]`, `model(...)`, `with tf.device(...)`, and `tf.concat(parts, axis=0)`. An empty slice is no
-# special case here: the model returns no rows for it, and concatenating them adds nothing.
+# special case here: the model returns no rows for it, and concatenating no rows adds nothing.
 
 
 # %%
@@ -502,8 +510,7 @@ def network(weights):
 
 
 def try_replicas(replicate, xs, weights):
-    """Call replicate on each batch of xs, with three devices: the outputs, and where the first batch's operations "
-    "ran."""
+    """Call replicate on each batch of xs, with three devices: the outputs, and where operations ran on the first."""
     tf, _, names = tools()
     base = network(weights)
     if replicate(base, tf.constant(xs[0], tf.float32), names[1:]) is None:
@@ -587,7 +594,7 @@ assert merged == ["CPU:0"], (
 # gradient run? Write a number.
 
 # %% measure
-# For show: a step of training with your function. Which device computes what, forward and for the gradient?
+# Measurement (not graded): a step of training with your function. Which device computes what?
 from IPython.display import display
 
 tf, keras, names = tools()
@@ -620,22 +627,23 @@ outcome("gradient-devices", len(count_by_device([each for each in ran if is_grad
 display(ran.timeline("A step of training with your replicate"))
 
 # %% [markdown]
-# Look at the two lines of counts. The operations of the gradient are made when `fit` asks for the gradient, and then
-# your scopes are closed, as in step 3. TensorFlow puts these operations where the weights are. The model still gives
-# the right numbers. But the gradient is the larger part of the work, and while one device computes it, the others idle.
+# Look at the two lines of counts. The operations of the gradient are made when `fit` asks for the gradient. By then
+# your scopes are closed, as in step 3, so TensorFlow puts these operations on the first device, where the weights are.
+# The model still gives the right numbers. But the gradient is the larger part of the work, and while one device
+# computes it, the others are idle.
 #
 # The course's `multi_gpu_model` opens the scope a second time, for the gradient. Otherwise it is your function. It also
 # gives an empty slice one row to compute and discards the output, because a layer that computes means would return
 # `nan` for no rows.
 
 # %% measure
-# For show: the same step with the course's function.
+# Demonstration (not graded): the same step with the course's function, on all four devices.
 display(places(multi_gpu_model(wide(), gpus=4)).timeline("A step of training with multi_gpu_model"))
 
 # %% [markdown]
 # ## Step 6. MirroredStrategy
 #
-# `multi_gpu_model` left TensorFlow with version 2.4. It keeps one set of weights, and each step sends it to all
+# Version 2.4 of TensorFlow removed `multi_gpu_model`. It keeps one set of weights, and each step sends it to all
 # devices. Its successor is `tf.distribute.MirroredStrategy`: every device keeps a **copy** of the weights and computes
 # the loss and the gradient of its slice. An all-reduce adds the gradients, and then all devices make the same step. It
 # is data parallel training as you know it from ranks, in one process.
@@ -758,7 +766,7 @@ assert np.allclose(losses, right, atol=1e-5), (
 )
 
 # %% measure
-# For show: one step of MirroredStrategy on three devices. Compare it with the two pictures of step 5.
+# Demonstration (not graded): one step of MirroredStrategy on three devices. Compare it with the two pictures of step 5.
 tf, keras, names = tools()
 strategy = tf.distribute.MirroredStrategy(names[1:], cross_device_ops=tf.distribute.ReductionToOneDevice())
 with strategy.scope():
@@ -771,7 +779,7 @@ display(places(copied).timeline("A step of training with MirroredStrategy"))
 # Several devices pay off if they compute for long and transfer little. The lecture says that networks which share their
 # weights, such as convolutional and recurrent networks, are good candidates. Make that a number.
 #
-# In each step every device transfers its gradient, one number of 4 bytes per weight. (A ring all-reduce sends almost
+# In each step every device transfers its gradient, one number of 4 bytes per weight. (A ring all-reduce sends up to
 # twice as much, see lab 5. That does not change how networks compare.) How much does it compute? A weight that is used
 # once per example costs one multiplication and one addition forward, and about twice as much for the gradient: 6
 # operations. If layer $l$ has $W_l$ weights, and each of them is used $u_l$ times per example, then for $n$ examples
@@ -883,14 +891,14 @@ assert abs(got - right) <= 1e-12, f"three other layers: {right:.6f}; yours {got:
 # lecture's LSTM, which encodes two sequences of 140 time steps with the same weights.
 
 # %% predict least-transfers
-# Which network transfers fewest bytes per operation?
+# Which network transfers the fewest bytes per operation?
 # a) the dense network, 784 - 1024 - 10
 # b) the convolutional network
 # c) the LSTM
 # d) all three the same
 
 # %% measure
-# For show: the ratio for three networks, with one example per device. Change the speeds to those of your machine.
+# Measurement (not graded): the ratio for three networks, with one example per device. Change the speeds to your own.
 operations_per_second, bytes_per_second = 1e13, 1e10  # of one device, and of its connection
 networks = {
     "dense": [dense(784, 1024), dense(1024, 10)],
@@ -907,9 +915,9 @@ for name, layers in networks.items():
 outcome("least-transfers", "abc"[list(ratios.values()).index(min(ratios.values()))])
 
 # %% [markdown]
-# At the $n$ in the last column a device spends as much time on transfers as on computing. With more examples per device
-# it computes for longer than it transfers. In a dense network each weight is used once, so the ratio does not depend on
-# its size. This is the lecture's statement as a number: what counts is how often a weight is used.
+# At the $n$ at the end of each line a device spends as much time on transfers as on computing. With more examples per
+# device it computes for longer than it transfers. In a dense network each weight is used once, so the ratio does not
+# depend on its size. This is the lecture's statement as a number: what counts is how often a weight is used.
 #
 # ## Step 8. A measurement of your own, and two questions
 #
@@ -919,7 +927,7 @@ outcome("least-transfers", "abc"[list(ratios.values()).index(min(ratios.values()
 # Each number is the best of five steps.
 
 # %% measure
-# A measurement of your own: change the numbers of rows.
+# Your measurement (not graded): change the numbers of rows.
 import time
 
 tf, keras, names = tools()
@@ -993,7 +1001,7 @@ for rows in (30, 300, 3000):
 #
 # - `multi_gpu_model` is cut, run, concatenate, with shared weights. It works for a batch of any size.
 # - A scope counts for operations that are **made** while it is open. Around the lines that build a Keras 3 model it has
-#   no effect; in `call` it has; and the gradient needs a scope as well.
+#   no effect. Inside `call` it has one, and the gradient needs a scope as well.
 # - A trace shows where an operation ran.
 # - MirroredStrategy copies the weights to each device and adds the gradients.
 # - Data parallel training pays off where each weight is used often: many examples per device, convolutions, time steps.
@@ -1030,7 +1038,7 @@ def digits(rows):
 
 
 # %% measure
-# For show: the lecture's network on two devices. Takes half a minute.
+# Demonstration (not graded): the lecture's network on two devices. Takes half a minute.
 tf, keras, names = tools()
 (x_train, y_train), (x_test, y_test) = digits(2000)
 x_train, x_test = np.float32(x_train[..., None] / 255), np.float32(x_test[..., None] / 255)
@@ -1134,7 +1142,7 @@ assert abs(got - right) <= 1e-9, f"80 rows, 8 classes of which one never occurs:
 ### END HIDDEN TESTS
 
 # %% measure
-# For show: your F1 score of the network above, and of random guesses.
+# Measurement (not graded): your F1 score of the network above, and of random guesses.
 read = np.argmax(pmodel.predict(x_test, verbose=0), axis=1)
 guess = np.random.default_rng(0).integers(0, 10, len(read))
 print(f"macro-F1 of the network: {f1(y_test[:, 0], read, 10):.3f}; of guessing: {f1(y_test[:, 0], guess, 10):.3f}")
@@ -1199,7 +1207,7 @@ assert abs(total - every.mean()) <= 1e-9, f"13 rows over 4 devices: the mean is 
 # encodes both, the first on one device and the second on another. The processor concatenates the two encodings. The
 # printed program does not run: `tf.device_scope` must be `tf.device`, and `tweet_a` and `tweet_b` are meant to be the
 # inputs, `input_a` and `input_b`. With these two changes it runs. But in Keras 3 its scopes have no effect, as in step
-# 3, and belong into a layer.
+# 3. They must be inside the `call` of a layer.
 #
 # How long should it take? Write down all tasks with their device, their seconds, and the tasks that each one needs. A
 # task starts when everything that it needs is done **and** its device is free. On a device, tasks run in the order of
@@ -1325,7 +1333,7 @@ assert is_close(got, len(running) / 3), f"30 intervals at random: {len(running) 
 ### END HIDDEN TESTS
 
 # %% measure
-# For show: both branches on one device, then on two. Change `rows`.
+# Measurement (not graded): both branches on one device, then on two. Change `rows`.
 rows = 64
 tf, keras, names = tools()
 xs = [tf.constant(np.random.default_rng(i).random((rows, 140, 256)), tf.float32) for i in (0, 1)]
@@ -1361,11 +1369,12 @@ display(runs["one device"].timeline("Both branches on one device"))
 runs["two devices"].timeline("Each branch on a different device")
 
 # %% [markdown]
-# An LSTM is a chain: each of its 140 time steps needs the one before, so no device can shorten a branch. Two branches
-# can run side by side. How close your run comes to the schedule depends on the machine. Logical CPUs share the cores,
-# and a single matrix product may already use all of them. A logical CPU is also less strict than the schedule: it runs
-# two operations at the same time if they do not need each other. A GPU usually runs its operations one after the other.
-# (White gaps in the pictures need not be idle time: in a loop the profiler leaves out very short operations.)
+# An LSTM is a chain: each of its 140 time steps needs the one before, so a second device cannot shorten a branch. Two
+# branches can run side by side. How close your run comes to the schedule depends on the machine. Logical CPUs share the
+# cores, and a single matrix product may already use all of them. A logical CPU is also less strict than the schedule:
+# it runs two operations at the same time if they do not need each other. A GPU usually runs its operations one after
+# the other. (White gaps in the pictures need not be idle time: in a loop the profiler leaves out very short
+# operations.)
 #
 # ## Further: D. What changes on real GPUs
 #
@@ -1373,15 +1382,15 @@ runs["two devices"].timeline("Each branch on a different device")
 # measured:
 #
 # - The small networks of this lab become slower: starting an operation on a GPU takes some microseconds, and each slice
-#   starts all of them.
-# - `multi_gpu_model` sends all weights from the processor to every GPU in each step. MirroredStrategy sends gradients
-#   only, with NCCL directly between cards, if you leave out `cross_device_ops`.
+#   starts all operations again.
+# - `multi_gpu_model` sends all weights from the device that has them to all others in each step. MirroredStrategy sends
+#   gradients only, with NCCL directly between cards, if you leave out `cross_device_ops`.
 # - A network's weights are made on `GPU:0`, unless you build it under `with tf.device("/cpu:0"):` or call
 #   `multi_gpu_model` with `cpu_relocation=True`.
 # - Four logical GPUs on one card share it, as logical CPUs share cores: useful for trying things out, and not faster.
 
 # %% measure
-# For show: the devices of this machine.
+# Demonstration (not graded): the devices of this machine.
 tf, keras, names = tools()
 print("GPUs:", len(tf.config.list_physical_devices("GPU")), " devices in this lab:", ", ".join(names))
 model = wide()
