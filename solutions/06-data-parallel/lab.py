@@ -1210,7 +1210,9 @@ has_gpus = torch.cuda.is_available()
 device = torch.device("cuda", local_rank % torch.cuda.device_count()) if has_gpus else torch.device("cpu")
 if has_gpus:
     torch.cuda.set_device(device)  # pinning: before anything is put on a GPU
-one_gpu_each = has_gpus and torch.cuda.device_count() >= int(os.environ.get("LOCAL_WORLD_SIZE", size))
+names = ("LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "HOROVOD_LOCAL_SIZE")  # of torchrun, mpirun, horovodrun
+here = next((int(os.environ[name]) for name in names if name in os.environ), size)  # ranks on this machine
+one_gpu_each = has_gpus and torch.cuda.device_count() >= here
 os.environ.setdefault("MASTER_ADDR", "127.0.0.1")  # torchrun sets both; for the others, rank 0's machine and any port
 os.environ.setdefault("MASTER_PORT", "29533")
 dist.init_process_group("nccl" if one_gpu_each else "gloo", rank=rank, world_size=size)
