@@ -1345,7 +1345,7 @@ assert is_close(got, right), "the learning rates have too few digits: compute in
 #
 # ### The average is over all kn examples
 #
-# An all-reduce **adds**. So somebody must divide by the number of all examples, and in the last mini-batch of an epoch
+# An all-reduce **adds**. So the program must divide by the number of all examples, and in the last mini-batch of an epoch
 # the ranks may have different numbers of them. In lab 2 you wrote the sum that weighs each rank by its share of the
 # examples. Here a colleague shows four versions of it and says: "All of them run, and all of them train." Which one is
 # right on every input? And a test is only worth something if it fails on wrong code: find an input on which **each** of
@@ -1948,7 +1948,7 @@ plots.curves(
 #
 # **But seconds for 30 epochs are not seconds to a given error.** The third curve of the first picture has these: up to
 # the first epoch in which the held-out error of step 7 is below 9%. Where the curve ends, 30 epochs do not reach that
-# error any more, and the other curves only show how fast one arrives at something worse. Two limits meet here,
+# error any more, and the other curves only show how fast a worse network is trained. Two limits meet here,
 # communication and statistics: decide from your picture which one ends your scaling first. For ResNet-50 on ImageNet it
 # was the statistics: beyond 8,192 examples the error grew, whatever the number of GPUs.
 #
@@ -1963,7 +1963,7 @@ plots.curves(
 # [arXiv:1711.00489](https://arxiv.org/abs/1711.00489)) make the mini-batch larger where others make the learning rate
 # smaller. McCandlish and others (2018, [arXiv:1812.06162](https://arxiv.org/abs/1812.06162)) predict the largest useful
 # mini-batch from the noise of the gradient. Shallue and others (2019,
-# [arXiv:1811.03600](https://arxiv.org/abs/1811.03600)) measured it for many models and found no one rule for the
+# [arXiv:1811.03600](https://arxiv.org/abs/1811.03600)) measured it for many models and found no single rule for the
 # learning rate.
 #
 # ## Further: F. On real GPUs

@@ -1160,12 +1160,12 @@ print(f"shuffled training labels: {control.overall:.1%} right, kappa {control.ka
 # ## Step 9. A measurement of your own, and two questions
 #
 # **Is a difference real?** Two groups have 96.1% and 96.6%: is the second better? McNemar's test (1947) compares two
-# classifiers on the same pixels: of the pixels that only one of them has right, does one have significantly more? The
-# test treats pixels as independent. But they are not: a field, or a corner of it, is wrong as a whole. So 3,000
+# classifiers on the same pixels: among the pixels that exactly one of them has right, does one have significantly more?
+# The test treats pixels as independent. But they are not: a field, or a corner of it, is wrong as a whole. So 3,000
 # neighbouring pixels carry much less information than 3,000 independent ones.
 #
 # So the course draws whole **fields** anew, with replacement, 20,000 times, and takes the difference of the two maps on
-# each draw. This is a paired **bootstrap** (further step C). The middle 95% of these differences are the interval. On the
+# each draw. This is a paired **bootstrap** (further step C). The middle 95% of these differences form the interval. On the
 # leaderboard, the rank of a group is 1 + the number of groups that are significantly better, with Holm's correction for
 # many comparisons (1979). So groups that cannot be told apart may share a rank.
 #
@@ -1481,14 +1481,14 @@ print(
 #
 # Step 7 scales the learning rate by 8 at most. Lab 8 scales it by $k$, with a gradual warm-up (Goyal and others, 2017):
 # it begins at $\eta$ and grows by equal amounts to $k \eta$, which it reaches at iteration `warm`. From three quarters of
-# all iterations on it is a tenth, to settle down. With $\eta = 0.2$, $k = 3$, `warm` = 2 and 4 iterations the rates are
+# all iterations on each rate is divided by 10, to settle down. With $\eta = 0.2$, $k = 3$, `warm` = 2 and 4 iterations the rates are
 # 0.2, 0.4, 0.6, and in the last iteration 0.06.
 
 
 # %% task rates
 def rates(eta, k, warm, total):
-    """The learning rates of iterations 0 to total - 1, a list or an array; from eta to k * eta at iteration warm, a tenth
-    from iteration 3/4 * total on (which may begin within the warm-up)."""
+    """The learning rates of iterations 0 to total - 1, a list or an array; from eta to k * eta at iteration warm, and
+    divided by 10 from iteration 3/4 * total on (also where that lies within the warm-up)."""
     # about 5 lines
     ### BEGIN SOLUTION
     values = []
