@@ -1157,9 +1157,9 @@ plots.curves(
 # network card. When messages have to share a link, this is called **contention**.
 #
 # `Simulated(ranks_per_node=4)` puts ranks 0 to 3 on one **node**, ranks 4 to 7 on the next, and so on. Inside a node
-# nothing changes. Each node has one **uplink** to the other nodes, which all its ranks share. In each
-# direction the uplink carries the bytes of one message at a time; other messages wait. If $k$ ranks of a node send $n$
-# bytes each to other nodes at the same time, the last message arrives after $\alpha + k n / \beta$ seconds.
+# nothing changes. Each node has one **uplink** to the other nodes, which all its ranks share. In each direction the
+# uplink carries the bytes of one message at a time; other messages wait. If $k$ ranks of a node send $n$ bytes each to
+# other nodes at the same time, the last message arrives after $\alpha + k n / \beta$ seconds.
 #
 # The next experiment changes only this: four ranks share an uplink that is as fast as the link of a single rank. Before
 # you predict the outcome: how many messages leave a node at the same time in one step of the ring? And in a round of
@@ -1205,7 +1205,7 @@ plots.curves(
 )
 
 # %% [markdown]
-# Compare the two columns, bytes and time:
+# Compare the two numbers in each line of "8 MB on each rank", bytes and time:
 #
 # - In each step of the **ring** one message leaves each node, from its last rank to the next node's first rank. Nothing
 #   waits, so the ring takes as long as before. The same is true of the tree, whose far messages go between the first
@@ -1217,10 +1217,10 @@ plots.curves(
 #   uplink does nothing meanwhile. The ring uses all links in every step.
 #
 # So here the ring wins for large arrays. Halving and doubling, near first, wins for small arrays, where the number of
-# messages counts. The ring wins although it sends no fewer bytes: it sends only to neighbours, and all links, those
-# inside the nodes and the uplinks, work in every step. This requires ranks whose neighbours are on the same node
-# wherever possible. The last line that the experiment prints shows what a ring costs whose neighbours are
-# all on different nodes.
+# messages counts. The ring wins although its ranks send no fewer bytes: it sends only to neighbours, and all links,
+# those inside the nodes and the uplinks, work in every step. This requires ranks whose neighbours are on the same node
+# wherever possible. The last line that the experiment prints shows what a ring costs whose neighbours are all on
+# different nodes.
 #
 # Therefore "the ring is fastest" is a statement about a network. In the next step you look for the network where it
 # stops being true.
@@ -1476,7 +1476,9 @@ assert got is not None, "crossover returned None. End it with a `return` stateme
 got = float(got)
 assert abs(got - 0.08) > 1e-9, "n = 0.8 · alpha · beta; yours is 0.8 · alpha / beta. The unit must be bytes."
 assert abs(got + 800) > 1e-9, "your n is negative: check the signs when you solve for n."
-assert abs(got - 4000) > 1e-9, "for N = 4 the second factor is 2 - 3/4; yours has 3/4 - … or forgets the tree's share."
+assert abs(got - 4000) > 1e-9, (
+    "you divide by L - (N - 1) / N, for N = 4 by 2 - 3/4; yours divides by 1 - 3/4. The tree sends the whole array L times."
+)
 assert abs(got - 800) <= 1e-9, f"N = 4, alpha = 10, beta = 100: n = 0.8 · 1000 = 800 bytes; yours gives {got}."
 got = float(crossover(64, 1e-5, 1e9))
 right = 1e4 * 57 / (6 - 63 / 64)  # 126 (alpha + n/(64 beta)) = 12 (alpha + n/beta)
@@ -2113,7 +2115,7 @@ trace.timeline()
 # | all-gather: in step $s$ rank $r$ sends chunk $r + 1 - s$, and replaces chunk $r - s$ | "allgather", the same indices; `MPI_Sendrecv` straight into the output | the second half |
 # | `total = room_for(x)`: the caller keeps x | a copy into `output` | `hvd.allreduce`; `hvd.allreduce_` works in place |
 # | `flatten` and one all-reduce | | Tensor Fusion, a buffer of up to 128 MB (64 MB before version 0.21) |
-# | rows weigh: $\sum_k n_k g_k / \sum_k n_k$ | | `hvd.allreduce` divides by the number of ranks, so give all ranks equally many rows |
+# | a rank counts by its rows: $\sum_k n_k g_k / \sum_k n_k$ | | `hvd.allreduce` divides by the number of ranks, so give all ranks equally many rows |
 # | the same `weights` for all in `train` | | `hvd.broadcast_parameters` |
 #
 # **On real GPUs.** `room_for` makes an array of the same kind as x. So your ring takes PyTorch tensors as well, also on

@@ -999,7 +999,8 @@ for rows in (30, 300, 3000):
 # %% [markdown]
 # ## What you have now
 #
-# - `multi_gpu_model` is cut, run, concatenate, with shared weights. It works for a batch of any size.
+# - `multi_gpu_model` cuts the batch, runs the model on each slice with the same weights, and concatenates the outputs.
+#   It works for a batch of any size.
 # - A scope counts for operations that are **made** while it is open. Around the lines that build a Keras 3 model it has
 #   no effect. Inside `call` it has one, and the gradient needs a scope as well.
 # - A trace shows where an operation ran.
@@ -1119,7 +1120,7 @@ assert got is not None, "f1 returned None. End it with a `return` statement."
 assert np.shape(got) != (3,), "f1 returned one score per class: take their average."
 assert np.shape(got) == (), f"f1 returns one number; yours has the shape {np.shape(got)}."
 got = float(got)
-assert abs(got - 1 / 2) > 1e-9, "1/2 is the share of rows read rightly. F1 is computed per class, and then averaged."
+assert abs(got - 1 / 2) > 1e-9, "1/2 is the share of rows read correctly. F1 is computed per class, and then averaged."
 assert abs(got - 8 / 15) > 1e-9, "class 2 was never read. It counts 0, and the average is over all K = 3 classes."
 assert abs(got - 1 / 3) > 1e-9, "yours is the average precision, TP / (TP + FP): FN is missing."
 assert abs(got - 7 / 18) > 1e-9, "yours is the average recall, TP / (TP + FN): FP is missing."
@@ -1128,7 +1129,7 @@ assert abs(got - 7 / 15) > 1e-9, "yours weights each class by its rows. In macro
 assert abs(got - 16 / 45) <= 1e-9, f"(2/3 + 2/5 + 0) / 3 is 16/45 = 0.3556; yours {got:.4f}."
 got = float(f1(np.array([0, 0, 2]), np.array([0, 0, 2]), 4))
 assert not np.isnan(got), "a class that does not occur and was never read gave 0 / 0: such a class counts 0."
-assert abs(got - 0.5) <= 1e-9, f"two of four classes read rightly, the others do not occur: 1/2; yours {got:.4f}."
+assert abs(got - 0.5) <= 1e-9, f"two of four classes are read correctly, the others do not occur: 1/2; yours {got:.4f}."
 ### BEGIN HIDDEN TESTS
 from course.checks import call
 
