@@ -1788,15 +1788,15 @@ plots.curves(
 # ## Further: E. What more ranks still gain
 #
 # *Extra credit.* With $k$ ranks an epoch of $S$ examples has $\lceil S / kn \rceil$ iterations. Each costs the time $c$ in
-# which a rank computes the gradient of its $n$ examples, and one all-reduce. Goyal and others use recursive **halving and
-# doubling**: in $\log_2 k$ rounds ranks exchange halves, quarters, eighths of the array and add, and in as many rounds
-# they put it together again. With $M$ bytes of gradient, $\alpha$ seconds per message, $\beta$ bytes per second, and
+# which a rank computes the gradient of its $n$ examples, and one all-reduce. Goyal and others use the recursive **halving
+# and doubling** of lab 5: in $\log_2 k$ rounds ranks exchange halves, quarters, eighths of the array and add, and in as
+# many rounds they put it together again. With $M$ bytes of gradient, $\alpha$ seconds per message, $\beta$ bytes per second, and
 # $k$ a power of 2,
 #
 # $$ T(k) = 2 \log_2 k \; \alpha + 2 \, \frac{k - 1}{k} \, \frac{M}{\beta} $$
 #
 # The ring of lab 5 has the same bytes, but $2 (k - 1)$ times $\alpha$. For 1,024 ranks that is the difference between
-# 20 and 2,046 messages. (On the paper's 32 servers halving and doubling was three times as fast.)
+# 20 and 2,046 messages. (On the paper's 32 servers halving and doubling was three times as fast as a ring.)
 
 
 # %% task epoch-seconds

@@ -86,14 +86,14 @@ cube, truth = scene.load()  # 145 rows of 145 pixels: each has a spectrum of 200
 #    d) It makes the mini-batch grow with the iterations.
 #    = c
 #    because the scaling rule assumes that the gradient hardly changes over $k$ small steps, which fails at the start.
-# 5. A table has several rows for each person, and you want to know how well a model predicts for persons whom it has
-#    never seen. How do you split the table into training and test?
-#    a) row by row, at random
-#    b) so that all rows of a person are on the same side
-#    c) so that each person has rows on both sides
-#    d) the first half of the rows against the second
-#    = b
-#    because rows of one person are alike. With rows on both sides, the test asks about persons whom the model knows.
+# 5. Five seeds show that a run's error is 0.5 points above that of the reference on average. The 90% interval of the
+#    difference goes from -0.4 to 1.4, and the margin is 1 point. What is the verdict (lab 8)?
+#    a) The run is worse.
+#    b) The two are equivalent.
+#    c) It is undecided.
+#    d) The run is better.
+#    = c
+#    because the border of the margin, 1, lies inside the interval: a difference of more than 1 is neither shown nor ruled out.
 
 # %% [markdown]
 # ## Step 1. The scene
