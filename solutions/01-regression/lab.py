@@ -93,7 +93,7 @@ np.seterr(over="ignore", invalid="ignore")  # a descent that diverges ends in in
 #   open it. When the lab is graded, the check also tries other inputs.
 # - A **prediction** asks what you expect before you run an experiment. It is not graded. The experiment shows it again
 #   beside what came out.
-# - A cell that begins with the comment `# For show` draws or times what you have written. Change it as you please: it
+# - A cell that begins with the comment `# Demonstration` draws or times what you have written. Change it as you please: it
 #   is never graded.
 #
 # Two rules hold in every task, and the checks test both. First, your function does not change its arguments:
@@ -154,7 +154,7 @@ income, foodexp = engel["income"], engel["foodexp"]  # two arrays of 235 numbers
 # As a first guess, let each household spend half of its income on food, and 100 francs more.
 
 # %% measure
-# For show: the households and a guessed line. Try other values of m and b.
+# Demonstration (not graded): the households and a guessed line. Try other values of m and b.
 ends = np.array([300.0, 5000.0])
 plots.scatter(
     {"households": (income, foodexp)},
@@ -210,7 +210,7 @@ assert got.shape == () and abs(got - right) <= 1e-9 * right, f"for 40 other poin
 ### END HIDDEN TESTS
 
 # %% measure
-# For show: R of the guess and of two other lines.
+# Demonstration (not graded): R of the guess and of two other lines.
 for m, b in [(0.5, 100.0), (0.6, 0.0), (0.4, 250.0)]:
     print(f"m = {m}, b = {b:5.0f}:  R = {residual_sum(m, b, income, foodexp):12,.0f} francs²")
 
@@ -401,7 +401,7 @@ assert np.allclose(got, [[4, -2]]), f"with 0 steps the path holds only the start
 # with nearly the same scale on both axes. There you see the true shape of the valley.
 
 # %% measure
-# For show: 2,000 steps on the raw data, and R from above in two windows. Try more steps.
+# Demonstration (not graded): 2,000 steps on the raw data, and R from above in two windows. Try more steps.
 
 
 def R(theta):
@@ -534,7 +534,7 @@ assert got.shape == (41,) and np.allclose(got, right, rtol=1e-9), (
 ### END HIDDEN TESTS
 
 # %% measure
-# For show: the same descent on standardized incomes, from the same line.
+# Demonstration (not graded): the same descent on standardized incomes, from the same line.
 z = standardize(income)
 flat_z, steep_z = np.linalg.eigvalsh(hessian(z))
 print(f"curvatures {flat_z:.4g} and {steep_z:.4g}: condition number {steep_z / flat_z:.3f}")
@@ -563,7 +563,7 @@ plots.surface(
 )
 
 # %% measure
-# For show: how far R still is above its lowest value, step by step, on both.
+# Demonstration (not graded): how far R still is above its lowest value, step by step, on both.
 plots.curves(
     {
         "raw incomes, γ = 1e-9": (range(41), [R(t) - R([m_best, b_best]) for t in raw[:41]]),
@@ -639,7 +639,8 @@ assert np.shape(got) == () and abs(float(np.real(got)) - right) <= 1e-9, (
 # than that.
 
 # %% measure
-# For show: just below and just above the limit. What happens at exactly the limit? Change 0.95 and 1.05.
+# Demonstration (not graded): just below and just above the limit. What happens at exactly the limit? Change 0.95 and
+# 1.05.
 limit = largest_gamma(hessian(income))
 print(f"predicted limit: γ = {limit:.4g}")
 tried = {}
@@ -657,7 +658,7 @@ plots.curves(tried, x="step", y="R (francs²)", title="Just below and just above
 # than one part in a million? Write a number.
 
 # %% measure
-# For show: half of the limit on standardized incomes. Try other factors too.
+# Demonstration (not graded): half of the limit on standardized incomes. Try other factors too.
 visited = descend(gradient_z, start_z, 0.5 * largest_gamma(hessian(z)), 30)
 arrived = [t for t in range(31) if R_z(visited[t]) <= (1 + 1e-6) * R_z(best_z)]
 print(f"R after 0, 1, 2 and 3 steps: {', '.join(f'{R_z(t):,.1f}' for t in visited[:4])}; lowest {R_z(best_z):,.1f}")
@@ -764,7 +765,7 @@ def absolute_gradient(theta, x, y):
 
 
 # %% measure
-# For show: four engines start in the background. The first check below waits for them.
+# Demonstration (not graded): four engines start in the background. The first check below waits for them.
 cluster.prepare(4)
 
 
@@ -860,7 +861,8 @@ assert None not in callers, "the notebook computed parts itself. Let the engines
 ### END HIDDEN TESTS
 
 # %% measure
-# For show: your own gradient, whole and in four parts; then a descent on gradients from four engines.
+# Demonstration (not graded): your own gradient, whole and in four parts; then a descent on gradients from four
+# engines.
 engines = cluster.start(4)
 parts = shards(z, foodexp, 4)
 print("households in each shard:", [len(x) for x, y in parts])
@@ -893,7 +895,7 @@ print(f"end of the path on four engines: {together[-1]}, in this notebook: {scal
 # d) not up to 4 million points
 
 # %% measure
-# For show: seconds for one gradient, the fastest of five. Change `sizes`.
+# Demonstration (not graded): seconds for one gradient, the fastest of five. Change `sizes`.
 import time
 
 import ipyparallel as ipp
@@ -1060,7 +1062,7 @@ assert np.allclose(got, right, rtol=1e-6, atol=0), (
 )
 
 # %% measure
-# For show: your line.
+# Demonstration (not graded): your line.
 m, b = fit_line(income, foodexp)
 print(f"m = {m:.4f}, b = {b:.1f} francs, R = {residual_sum(m, b, income, foodexp):,.0f} francs²")
 plots.scatter(
@@ -1163,7 +1165,8 @@ assert got.shape == (4, 4) and np.allclose(got, right, rtol=1e-9), (
 ### END HIDDEN TESTS
 
 # %% measure
-# For show: the condition number of the Hessian for polynomials of growing degree, raw and standardized incomes.
+# Demonstration (not graded): the condition number of the Hessian for polynomials of growing degree, raw and
+# standardized incomes.
 for d in range(1, 6):
     numbers = [np.linalg.cond(hessian_of(design_matrix(x, d))) for x in (income / 1000, z)]
     print(f"degree {d}: condition number {numbers[0]:.2e} in thousands of francs, {numbers[1]:.2e} standardized")
@@ -1244,7 +1247,7 @@ assert got.shape == (2,) and np.allclose(got, right, rtol=1e-9, atol=0), (
 # francs: then the powers stay small, and no curve is used far outside its points.)
 
 # %% measure
-# For show: error on both groups for each degree. Try another seed, or more than 12 households.
+# Demonstration (not graded): error on both groups for each degree. Try another seed, or more than 12 households.
 shuffled = np.random.default_rng(5).permutation(np.flatnonzero(income < 2000))
 chosen, apart = shuffled[:12], shuffled[12:]
 thousands = income / 1000
@@ -1269,7 +1272,7 @@ plots.curves(
 )
 
 # %% measure
-# For show: the curves of degree 1 and degree 7 through the same 12 households.
+# Demonstration (not graded): the curves of degree 1 and degree 7 through the same 12 households.
 fine = np.linspace(thousands[chosen].min(), thousands[chosen].max(), 300)
 fitted = {}
 for d in (1, 7):
@@ -1361,7 +1364,8 @@ assert got.shape == (2,) and np.allclose(got, right, rtol=1e-9), f"for 30 other 
 # spends on food. Fit $N e^{r z}$ to that share, with $z$ the standardized income.
 
 # %% measure
-# For show: the share of income spent on food, and the exponential curve that your gradient leads to.
+# Demonstration (not graded): the share of income spent on food, and the exponential curve that your gradient leads
+# to.
 share = foodexp / income
 steps_of_share = descend(lambda theta: exponential_gradient(theta, z, share), [1.0, 0.0], 0.0005, 200)
 N, r = steps_of_share[-1]
@@ -1470,7 +1474,7 @@ far = "the far points fit exactly, so only x = 0 counts, where p = 1/2: R_a = -0
 assert abs(got[0] + 0.25) <= 1e-9, f"{far}; yours is {got[0]}."
 
 # %% measure
-# For show: does a household spend more than 65% of its income on food? Yes is 1, no is 0.
+# Demonstration (not graded): does a household spend more than 65% of its income on food? Yes is 1, no is 0.
 much = (share > 0.65).astype(float)
 steps_of_much = descend(lambda theta: logistic_gradient(theta, z, much), [0.0, 0.0], 0.02, 500)
 a_end, b_end = steps_of_much[-1]
@@ -1502,7 +1506,7 @@ plots.scatter(
 # - The cell uses 32-bit numbers, which GPUs compute faster. Such a sum is right to about 6 digits, not to 12.
 
 # %% measure
-# For show: the gradient on a GPU, where there is one.
+# Demonstration (not graded): the gradient on a GPU, where there is one.
 try:
     import torch
 

@@ -119,8 +119,8 @@ def descend(gradient, theta0, gamma, steps):
 
 
 # %% measure
-# For show: three examples on the line y = 1 + 2x, and gradient descent on them.
-# You may paste your own descend from lab 1 here; everything below works with it as well.
+# Demonstration (not graded): three examples on the line y = 1 + 2x, and gradient descent on them. You may paste your
+# own descend from lab 1 here; everything below works with it as well.
 X_tiny = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
 y_tiny = np.array([1.0, 3.0, 5.0])
 print("after 200 steps:", descend(lambda theta: gradient(theta, X_tiny, y_tiny), np.zeros(2), 0.2, 200)[-1])
@@ -270,7 +270,7 @@ for start, turn in [(rng.normal(size=3), rng.permutation(6)), (rng.normal(size=3
 # gradient descent made one.
 
 # %% measure
-# For show: one epoch of your SGD on Engel's 235 households. Change gamma, or the seed.
+# Demonstration (not graded): one epoch of your SGD on Engel's 235 households. Change gamma, or the seed.
 engel = data.load("engel")
 z = (engel["income"] - engel["income"].mean()) / engel["income"].std()
 X_engel, y_engel = np.column_stack([np.ones(len(z)), z]), engel["foodexp"] / 100
@@ -526,7 +526,8 @@ assert not np.allclose(got, walk([0.5] * 6)[1:]), "every step used gamma(0). Inc
 assert np.allclose(got, right[1:]), f"with gamma = 0.5, 0.4, 0.3, 0.2, 0.1, 0 theta is\n{right[1:]}; yours\n{got}"
 
 # %% measure
-# For show: your batches in two epochs of 7 examples, then training on Engel's households with three batch sizes.
+# Demonstration (not graded): your batches in two epochs of 7 examples, then training on Engel's households with three
+# batch sizes.
 rng = np.random.default_rng(2)
 for epoch in (1, 2):
     print(f"epoch {epoch}:", "  |  ".join(str(piece) for piece in batches(rng.permutation(7), 3)))
@@ -654,7 +655,7 @@ assert got.shape == () and abs(got - right) <= 1e-9, f"for 6 other batches the n
 # How many times smaller is the noise of a mini-batch of 64 examples than that of a single example? Write a number.
 
 # %% measure
-# For show: the data of the next steps, then measured and expected noise at theta = 0.
+# Demonstration (not graded): the data of the next steps, then measured and expected noise at theta = 0.
 
 
 def expected_noise(sigma, N, B):
@@ -783,7 +784,8 @@ for edges in ([0, 5, 10, 14, 17], [0, 1, 2, 17], [0, 17]):
 # d) it never comes to rest
 
 # %% measure
-# For show: three ways to put four parts of different sizes together. Try a larger γ, 0.4, or a smaller one.
+# Demonstration (not graded): three ways to put four parts of different sizes together. Try a larger γ, 0.4, or a
+# smaller one.
 sorted_rows = np.argsort(rand["lncoins"], kind="stable")
 parts = np.split(sorted_rows, [12_190, 17_190, 19_190])
 counts = [len(part) for part in parts]
@@ -911,7 +913,7 @@ assert got.shape == (3,) and np.allclose(got, [1, 9, -5]), (
 # d) it grows, because the same examples must determine more parameters
 
 # %% measure
-# For show: how each error moves as F, n and rho grow; means of 20 draws. Change the numbers.
+# Demonstration (not graded): how each error moves as F, n and rho grow; means of 20 draws. Change the numbers.
 from numpy.polynomial import legendre
 
 nodes, weights = legendre.leggauss(400)
@@ -1040,7 +1042,8 @@ for n_now, budget_now in [(1000, 10), (1000, 1e6), (30, 200), (30, 400)]:
 ### END HIDDEN TESTS
 
 # %% measure
-# For show: the total error of your own SGD for each n and budget, and which gift would help more. Change the degree.
+# Demonstration (not graded): the total error of your own SGD for each n and budget, and which gift would help more.
+# Change the degree.
 degree, draws = 5, 10
 all_n, all_budgets = [50, 100, 200, 400, 800, 1600], [250, 500, 1000, 2000, 4000, 8000]
 totals = {}
@@ -1092,7 +1095,8 @@ plots.curves(
 # d) all 20,190
 
 # %% measure
-# For show: examples and seconds until R is within 0.001 of its minimum. Your own rows go here: (B, gamma0, tau).
+# Demonstration (not graded): examples and seconds until R is within 0.001 of its minimum. Your own rows go here: (B,
+# gamma0, tau).
 import time
 
 trials = [(4, 0.01, 200), (64, 0.1, 30), (4096, 0.4, 1e9), (20190, 0.4, 1e9)]
@@ -1315,7 +1319,8 @@ for p in np.linspace(0, 3, 31):
 # same?
 
 # %% measure
-# For show: the mean squared distance from the minimum for several p, and the floor of the fixed rate.
+# Demonstration (not graded): the mean squared distance from the minimum for several p, and the floor of the fixed
+# rate.
 steps = 1_000_000
 shown = np.unique(np.geomspace(1, steps, 60).astype(int)) - 1
 series = {}
@@ -1411,7 +1416,8 @@ assert rows == [i for i in range(200) if i not in set(right)], "for 200 other ro
 # random split of rows and on your split by person, over five random splits each.
 
 # %% measure
-# For show: a model that remembers people, judged on rows of people that it knows and on new people. Seeds 0 to 4.
+# Demonstration (not graded): a model that remembers people, judged on rows of people that it knows and on new people.
+# Seeds 0 to 4.
 visits = np.log1p(rows_rand["mdvis"])
 _, profile = np.unique(columns_rand, axis=0, return_inverse=True)
 profile = np.ravel(profile)
@@ -1586,7 +1592,8 @@ assert got[1] == 1 and len(trained) == 3, (
 # a feature that is rare among 200 rows can be huge elsewhere.)
 
 # %% measure
-# For show: R on training and held-out data, epoch by epoch, and where your early_stop stops. Try other seeds.
+# Demonstration (not graded): R on training and held-out data, epoch by epoch, and where your early_stop stops. Try
+# other seeds.
 
 
 def experiment(X, y, size, rate, B, title, seed=2):
@@ -1644,7 +1651,7 @@ display(experiment(np.column_stack([np.ones(N), products]), y_rand, 200, 0.01, 1
 # The check also asks which process computed the gradients: the engines have to.
 
 # %% measure
-# For show: four engines start in the background. The first check below waits for them.
+# Demonstration (not graded): four engines start in the background. The first check below waits for them.
 from course import cluster
 
 cluster.prepare(4)
@@ -1759,7 +1766,7 @@ assert abs(sum(average * size for average, size in zip(averages, sizes, strict=T
 )
 
 # %% measure
-# For show: your four engines agree with one process.
+# Demonstration (not graded): your four engines agree with one process.
 from course import cluster
 
 engines = cluster.start(4)
@@ -1782,7 +1789,7 @@ print(f"1,001 examples on 4 engines: largest difference from one process {np.abs
 # should be best before the change, and which after it.
 
 # %% measure
-# For show: learning from a stream whose distribution changes in the middle. Seeds 0 to 19.
+# Demonstration (not graded): learning from a stream whose distribution changes in the middle. Seeds 0 to 19.
 length, change, block = 6000, 3000, 200
 learners = {
     "fixed, γ = 0.02": lambda t: 0.02,
@@ -1838,7 +1845,7 @@ plots.curves(
 #   iterations any more, and more GPUs do not help.
 
 # %% measure
-# For show: a and b of this machine, from the times of one gradient.
+# Demonstration (not graded): a and b of this machine, from the times of one gradient.
 import time
 
 

@@ -209,7 +209,7 @@ def sigmoid_prime(v):
 
 
 # %% measure
-# For show: your ReLU, the logistic function, and their derivatives.
+# Demonstration (not graded): your ReLU, the logistic function, and their derivatives.
 v = np.linspace(-4, 4, 161)
 plots.curves(
     {
@@ -792,7 +792,8 @@ def unflat(w, like):
 # d) 1,000
 
 # %% measure
-# For show: your back-propagation against your central differences. A small network with random weights (seed 3).
+# Demonstration (not graded): your back-propagation against your central differences. A small network with random
+# weights (seed 3).
 rng = np.random.default_rng(3)
 small_weights = [rng.normal(size=shape) for shape in [(4,), (4, 5), (3,), (3, 4)]]
 small_X, small_y = rng.normal(size=(7, 5)), rng.integers(0, 3, 7)
@@ -983,7 +984,8 @@ assert share >= 0.8, (
 )
 
 # %% measure
-# For show: 5 epochs of your network on all 4,000 digits, and what it reads in the held-out images after each epoch.
+# Demonstration (not graded): 5 epochs of your network on all 4,000 digits, and what it reads in the held-out images
+# after each epoch.
 from IPython.display import display
 
 history = train_digits(relu, relu_prime, M=64, scale=2.0, gamma=0.2)
@@ -1021,7 +1023,7 @@ plots.images(
 # d) more than 80%
 
 # %% measure
-# For show: four beginnings, five epochs each. Change the factors.
+# Demonstration (not graded): four beginnings, five epochs each. Change the factors.
 series = {}
 for name, factor in {"all zero": 0, "0.01 times": 0.01, "as in start": 1, "30 times": 30}.items():
     begin = [factor * w for w in start(784, 64, 10, 1.0, seed=3)]
@@ -1043,7 +1045,7 @@ plots.curves(series, x="epochs", y="R on the held-out digits", title="Four begin
 # ## Step 7. Four ranks, one all-reduce
 
 # %% measure
-# For show: this starts four engines in the background while you read on.
+# Demonstration (not graded): this starts four engines in the background while you read on.
 cluster.prepare(4)
 
 # %% [markdown]
@@ -1122,7 +1124,8 @@ def step_and_look(comm, X, y, weights, step, **others):
 # rank 0 send? Write a number.
 
 # %% measure
-# For show: one step of your network on four simulated ranks, which count their messages. 32 digits, 8 per rank.
+# Demonstration (not graded): one step of your network on four simulated ranks, which count their messages. 32 digits,
+# 8 per rank.
 begin = start(784, 64, 10, 2.0, seed=3)
 parts = [slice(8 * rank, 8 * rank + 8) for rank in range(4)]
 on_ranks = {"gamma": 0.2, "gradient": gradient_of(relu, relu_prime), "all_reduce": all_reduce, "carrier": "simulated"}
@@ -1251,7 +1254,8 @@ assert sent != [6, 3, 3], "your step makes three all-reduces, one per array and 
 assert sent == [2, 1, 1], f"one all-reduce sends 2, 1 and 1 messages; the ranks of your step sent {sent}."
 
 # %% measure
-# For show: your network on four engines, 2 epochs of 1,000 digits in batches of 50, and the same in one process.
+# Demonstration (not graded): your network on four engines, 2 epochs of 1,000 digits in batches of 50, and the same in
+# one process.
 X_few, y_few = X_train[:1000], y_train[:1000]
 rng = np.random.default_rng(3)
 batches = np.concatenate([rng.permutation(1000).reshape(20, 50) for _ in range(2)])
@@ -1640,7 +1644,7 @@ assert got.shape == (20,) and np.array_equal(got, right), f"20 other examples: {
 ### END HIDDEN TESTS
 
 # %% measure
-# For show: how many images a network refuses, and how many of the others it reads correctly.
+# Demonstration (not graded): how many images a network refuses, and how many of the others it reads correctly.
 last = train_digits(relu, relu_prime, M=64, scale=2.0, gamma=0.2)[-1]
 f = forward(last, X_held, relu, softmax)[3]
 epochs, more = progress(83, 300, 32)
@@ -1898,7 +1902,7 @@ assert np.allclose(np.asarray(T_got, dtype=float), T_right, rtol=1e-9), (
 ### END HIDDEN TESTS
 
 # %% measure
-# For show: a logistic network at its start and 32 digits, computed by you, by PyTorch and by Keras.
+# Demonstration (not graded): a logistic network at its start and 32 digits, computed by you, by PyTorch and by Keras.
 begin = start(784, 64, 10, 1.0, seed=3)
 ours = forward(begin, X_train[:32], sigmoid, softmax)[2]
 our_gradient = gradient_of(sigmoid, sigmoid_prime)(begin, X_train[:32], y_train[:32])
@@ -2073,7 +2077,7 @@ for t in range(7):
 # Step 7 does not change on a GPU: its arrays are NumPy's and stay on the processor. Lab 6 trains on several GPUs.
 
 # %% measure
-# For show: a step of PyTorch, forward and back, on a GPU if there is one.
+# Demonstration (not graded): a step of PyTorch, forward and back, on a GPU if there is one.
 import time
 
 import torch

@@ -92,7 +92,8 @@ assert np.allclose(got, right, rtol=1e-9), (
 outcome("worst", average([np.array([8.0]), np.array([2.0])], [99, 1])[0] - 5.0)
 
 # %% measure
-# For show: your average and the plain mean, for every way to share 100 examples. Try other gradients.
+# Demonstration (not graded): your average and the plain mean, for every way to share 100 examples. Try other
+# gradients.
 first = np.arange(1, 100)
 yours = [average([np.array([8.0]), np.array([2.0])], [n, 100 - n])[0] for n in first]
 plots.curves(
