@@ -274,7 +274,7 @@ from IPython.display import HTML, Markdown, display
 cluster.prepare(4)  # engines for step 4, in the background
 X, y, X_held, y_held = warmup.digits()
 net = warmup.Networks([0])
-eta = 10 * warmup.ETA  # plain SGD needs ten times the learning rate of SGD with momentum 0.9
+eta = 10 * warmup.ETA  # momentum 0.9 makes a steady gradient count 1 / (1 - 0.9) times, and plain SGD has no momentum
 
 
 def gradient_of(w, rows):
@@ -446,8 +446,8 @@ for warm_now, eta_now, k_now in [(160, 0.00625, 32), (3, 0.2, 1), (7, 1.0, 9)]:
 # | `"gradual warm-up"` | $kn$ | gradual warm-up |
 #
 # `"small batch"` is the reference. For a difference to mean something, **all else is held fixed**: the network, the
-# epochs (not the iterations!), the epochs at which the learning rate drops, momentum, weight decay, and for each seed
-# the initial weights and the order of the examples. The setting is in `warmup`:
+# epochs (not the iterations!), the epochs at which the learning rate drops, momentum and weight decay (step 6 explains
+# both), and for each seed the initial weights and the order of the examples. The setting is in `warmup`:
 #
 # | `warmup.TRAINED` | `warmup.EPOCHS` | `warmup.WARM` | `warmup.DROPS` |
 # |---|---|---|---|
