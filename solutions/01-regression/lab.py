@@ -93,8 +93,8 @@ np.seterr(over="ignore", invalid="ignore")  # a descent that diverges ends in in
 #   open it. When the lab is graded, the check also tries other inputs.
 # - A **prediction** asks what you expect before you run an experiment. It is not graded. The experiment shows it again
 #   beside what came out.
-# - A cell that begins with the comment `# Demonstration` draws or times what you have written. Change it as you please: it
-#   is never graded.
+# - A cell that begins with the comment `# Demonstration` draws or times what you have written. Change it as you
+#   please: it is never graded.
 #
 # Two rules hold in every task, and the checks test both. First, your function does not change its arguments:
 # `x = x - 1` makes a new array, but `x -= 1` changes the array that was passed. Second, results have the precision of
