@@ -268,7 +268,8 @@ assert is_close(got, right), "c has too few digits: compute in float64."
 #    d) there is no clear difference
 
 # %% measure
-# For show: how the gradient moves during 32 small steps, and where small and large steps end. Five seeds, 20 s.
+# Demonstration (not graded): how the gradient moves during 32 small steps, and where small and large steps end. Five
+# seeds, 20 s.
 from IPython.display import HTML, Markdown, display
 
 cluster.prepare(4)  # engines for step 4, in the background
@@ -329,7 +330,7 @@ plots.curves(
 )
 
 # %% measure
-# For show: the same in words, and the limit of lab 1.
+# Demonstration (not graded): the same in words, and the limit of lab 1.
 lines = []
 for when in moved:
     c, miss, (limit, large) = np.median(moved[when], axis=0), misses[when], limits[when]
@@ -652,7 +653,7 @@ def draw_errors(errors, start="twice He", which=1):
 
 
 # %% measure
-# For show: the experiment on the engines. Your seeds go here.
+# Demonstration (not graded): the experiment on the engines. Your seeds go here.
 seeds = [11, 12, 13, 14, 15]
 runs = experiment(constant, gradual, warmup.schedule, warmup.N, warmup.K, warmup.ETA)
 planned = {(start, name): (*run, spread) for start, spread in START.items() for name, run in runs.items()}
@@ -666,15 +667,16 @@ ends = {start: {name: errors[start, name][1][:, -1] for name in runs} for start 
 warmup.keep(seeds, ends["twice He"])  # for the check of your conclusions
 
 # %% measure
-# For show: the control, with the ordinary initialization.
+# Demonstration (not graded): the control, with the ordinary initialization.
 draw_errors(errors, "ordinary")
 
 # %% measure
-# For show: the training errors, as in the paper's figure.
+# Demonstration (not graded): the training errors, as in the paper's figure.
 draw_errors(errors, "twice He", which=0)
 
 # %% measure
-# For show: your results beside the paper's tables 1 and 2 (ResNet-50 on ImageNet, 256 and 8,192 examples, five runs).
+# Demonstration (not graded): your results beside the paper's tables 1 and 2 (ResNet-50 on ImageNet, 256 and 8,192
+# examples, five runs).
 paper = {
     "small batch": "23.6 ± 0.1",
     "not scaled": "41.7 ± 0.1",
@@ -794,7 +796,8 @@ assert np.allclose([float(each) for each in got[3]], [right.low, right.high]), (
 # | anything else | `"undecided"` |
 
 # %% measure
-# For show: your runs, judged by your own function. Positive differences mean: worse than the small batch.
+# Demonstration (not graded): your runs, judged by your own function. Positive differences mean: worse than the small
+# batch.
 for start in START:
     for name in runs:
         if name != "small batch":
@@ -975,7 +978,8 @@ assert np.allclose(have, want), (
 ### END HIDDEN TESTS
 
 # %% measure
-# For show: which part of your effect belongs to the initialization, and what five seeds say about gradual warm-up.
+# Demonstration (not graded): which part of your effect belongs to the initialization, and what five seeds say about
+# gradual warm-up.
 large, small, part, (low, high) = split_effect(ends["twice He"], ends["ordinary"], paired)
 display(
     Markdown(
@@ -1000,7 +1004,7 @@ verdict = give_verdict(ends["twice He"]["gradual warm-up"], ends["twice He"]["sm
 outcome("five", "abcd"[["worse", "equivalent", "undecided", "better"].index(verdict)])
 
 # %% measure
-# For show: 100 stored seeds, of which none was used for tuning; and how often r of them decide.
+# Demonstration (not graded): 100 stored seeds, of which none was used for tuning; and how often r of them decide.
 stored = {
     start: {name: np.array(list(each.values())) for name, each in runs_of.items()}
     for start, runs_of in warmup.stored_runs().items()
@@ -1211,7 +1215,8 @@ assert is_close(theirs[0], at), (
 
 
 # %% measure
-# For show: gradual warm-up with more and more ranks, three seeds each. Change the seeds, or begin with warmup.ORDINARY. 30 s.
+# Demonstration (not graded): gradual warm-up with more and more ranks, three seeds each. Change the seeds, or begin
+# with warmup.ORDINARY. 30 s.
 def draw_ladder(errors):
     """The mean held-out error of each k, at the last epoch so far."""
     ks = sorted(errors)
@@ -1607,7 +1612,7 @@ for epsilon_now, steps_now in [(0.3, 5), (1.5, 9)]:
 
 
 # %% measure
-# For show: the sharpness of the networks of step 4, over 1,024 training examples. 10 s.
+# Demonstration (not graded): the sharpness of the networks of step 4, over 1,024 training examples. 10 s.
 def loss_of(w):
     """The network's average loss over the first 1,024 training examples."""
     net.theta[0] = w
@@ -1742,7 +1747,8 @@ for together in (False, True):
 
 
 # %% measure
-# For show: a network 784-32-10 with batch norm, trained on four real ranks with n = 4 rows each, both ways. 20 s.
+# Demonstration (not graded): a network 784-32-10 with batch norm, trained on four real ranks with n = 4 rows each, both
+# ways. 20 s.
 def train_on_rank(comm, seed, synchronized):
     return batchnorm.train(comm, seed, n=4, synchronized=synchronized, moments=moments, all_reduce=all_reduce)
 
@@ -1870,7 +1876,8 @@ def halving_doubling(comm, x, seconds):
 
 
 # %% measure
-# For show: measured step time, simulated iterations for k = 1 to 1,024, and your formula. alpha and beta as of Ethernet.
+# Demonstration (not graded): measured step time, simulated iterations for k = 1 to 1,024, and your formula. alpha and
+# beta as of Ethernet.
 alpha, beta, length = 2e-5, 1e9, 55_296  # 55,050 parameters, filled up to a multiple of 1,024
 net, rows = warmup.Networks([0]), np.arange(warmup.N)[None]
 times = []
@@ -1976,7 +1983,8 @@ plots.curves(
 # is missing: the lab is complete without one.
 
 # %% measure
-# For show: the same on a GPU, with a convolutional network. Change the rate, the epochs, the mini-batches.
+# Demonstration (not graded): the same on a GPU, with a convolutional network. Change the rate, the epochs, the
+# mini-batches.
 import torch
 from torch.nn.functional import cross_entropy
 

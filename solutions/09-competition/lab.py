@@ -108,14 +108,14 @@ cube, truth = scene.load()  # 145 rows of 145 pixels: each has a spectrum of 200
 # covered less than 5% of the ground, so a spectrum of corn is mostly a spectrum of soil.
 
 # %% measure
-# For show: the scene in false colours (near infrared, red, green), and the ground truth.
+# Demonstration (not graded): the scene in false colours (near infrared, red, green), and the ground truth.
 from IPython.display import display
 
 display(plots.photo(cube[:, :, [42, 28, 16]], title="Indian Pines in false colours"))
 plots.maps([truth], ["ground truth"], classes=scene.CLASSES, title="What grows where")
 
 # %% measure
-# For show: the size of each class, and the mean spectrum of five classes.
+# Demonstration (not graded): the size of each class, and the mean spectrum of five classes.
 pixels_of, fields_of = np.bincount(truth.ravel(), minlength=17), scene.fields()
 for c in range(1, 17):
     count = len(np.unique(fields_of[truth == c]))
@@ -207,7 +207,7 @@ assert each == [50, 25, 0, 2], f"a quarter of 199, 100, 1 and 10 pixels is 50, 2
 # Classes with fewer than 20 test pixels are **not scored**, because so few pixels say little. The next cell names them.
 
 # %% measure
-# For show: both splits.
+# Demonstration (not graded): both splits.
 for name in scene.SPLITS:
     split = scene.split(name)
     training = split.labels(truth) > 0
@@ -342,7 +342,7 @@ def components(cube, count):
 # one pixel in ten is for training. Write a number.
 
 # %% measure
-# For show: both baselines on both splits.
+# Demonstration (not graded): both baselines on both splits.
 raw = {name: fit_and_predict(cube, scene.split(name).labels(truth)) for name in scene.SPLITS}
 place = {name: nearest_on_the_map(scene.split(name).labels(truth)) for name in scene.SPLITS}
 for what, label_maps in (("SVM on raw spectra", raw), ("nearest on the map", place)):
@@ -444,7 +444,7 @@ for r_now in (0, 2, 3, 10):
 # reach 0? Write a number.
 
 # %% measure
-# For show: your windows, an SVM, both splits. Public part.
+# Demonstration (not graded): your windows, an SVM, both splits. Public part.
 first30 = components(cube, 30)
 reaches = [0, 1, 2, 3, 4, 6]
 means = {r: window_mean(first30, r) for r in reaches}
@@ -470,7 +470,7 @@ plots.curves(
 # of the test pixels does the window contain a training pixel?
 
 # %% measure
-# For show: the share of the test pixels whose window contains a training pixel.
+# Demonstration (not graded): the share of the test pixels whose window contains a training pixel.
 
 
 def touched(training, test, r):
@@ -527,7 +527,7 @@ for distance in (1, 2, 3, 4, 7, 8, 15):
 ### END HIDDEN TESTS
 
 # %% measure
-# For show: the reach for the distance of the disjoint split.
+# Demonstration (not graded): the reach for the distance of the disjoint split.
 print(f"At a distance of {scene.APART} pixels your function allows a reach of {largest_reach(scene.APART)}.")
 print(f"The rule of the competition allows {scene.REACH} pixels.")
 
@@ -632,7 +632,7 @@ for cause, low, high in [(0, "p", "r"), (0, "q", "p"), (1, 0, 5), (2, 4, 1)]:
 # runs of a draw are scored on the same pixels: those that are public test in both splits and that no run trained on.
 
 # %% measure
-# For show: eight runs, each on three draws of training pixels, and what each cause contributes.
+# Demonstration (not graded): eight runs, each on three draws of training pixels, and what each cause contributes.
 disjoint = scene.split("disjoint")
 few = np.unique(scene.fields()[disjoint.labels(truth) > 0])
 in_few = np.isin(scene.fields(), few)
@@ -682,7 +682,7 @@ print(
 # Your function makes the small table from it: one row per cause, one column per pair.
 
 # %% measure
-# For show: your differences for the three causes.
+# Demonstration (not graded): your differences for the three causes.
 causes = {"fields": (0, 22, 43), "windows": (1, 0, 3), "standardization": (2, False, True)}
 accuracy = {run: np.mean(rows, axis=0)[0] for run, rows in collected.items()}
 mean_of = {}
@@ -928,7 +928,8 @@ assert len(got) == 4, "four ranks return four lists."
 # d) no better than guessing
 
 # %% measure
-# For show: 30 epochs on 1, 2 and 4 engines, and on 16 and 64 simulated ranks; mini-batches of 16 pixels per rank.
+# Demonstration (not graded): 30 epochs on 1, 2 and 4 engines, and on 16 and 64 simulated ranks; mini-batches of 16
+# pixels per rank.
 split = scene.split("random")
 labels, where = split.labels(truth), split.test("public", truth)
 features = box(components(cube, 30), 4)
@@ -984,7 +985,7 @@ for k in (1, 2, 4, 16, 64):
 
 
 # %% measure
-# For show: seconds to accuracy, measured on 1, 2 and 4 engines, predicted for 16 and 64 ranks.
+# Demonstration (not graded): seconds to accuracy, measured on 1, 2 and 4 engines, predicted for 16 and 64 ranks.
 def one_iteration(comm, x, seconds):
     comm.compute(seconds)
     return all_reduce(comm, x)[0]
@@ -1037,7 +1038,7 @@ outcome("sixty-four", "a" if loss < 2 else "b" if loss < 5 else "c" if loss < 40
 #
 # - use no fixed number of classes and no fixed size of the scene, and remember nothing from `truth` or from an earlier
 #   call;
-# - write all that `classify` needs in cells of this notebook that are not marked "For show": marked cells are not run;
+# - write all that `classify` needs in cells that do not begin with `# Demonstration`: those are not run;
 # - one call may take 2 minutes on one core and 4 GB of memory; all seven calls and this notebook's cells together may take
 #   6 minutes.
 #
@@ -1127,7 +1128,7 @@ assert got["disjoint"] >= 0.48, (
 )
 
 # %% measure
-# For show: your entry on both splits. Its maps are kept as files.
+# Demonstration (not graded): your entry on both splits. Its maps are kept as files.
 entry = {name: classify(cube, scene.split(name).labels(truth), 0) for name in scene.SPLITS}
 for name, label_map in entry.items():
     got = score.score(label_map, name)
@@ -1144,7 +1145,8 @@ plots.maps(
 )
 
 # %% measure
-# For show: does it learn? Another scene that is the same to an honest classifier, and one in which there is nothing to learn.
+# Demonstration (not graded): does it learn? Another scene that is the same to an honest classifier, and one in which
+# there is nothing to learn.
 rng = np.random.default_rng(1)
 labels = scene.split("random").labels(truth)
 renumber = np.concatenate([[0], rng.permutation(np.arange(1, 17))]).astype(np.uint8)
@@ -1174,7 +1176,7 @@ print(f"shuffled training labels: {control.overall:.1%} right, kappa {control.ka
 
 
 # %% measure
-# For show, for you to change: a variant of your entry, and how much it differs from the entry.
+# Demonstration (not graded), for you to change: a variant of your entry, and how much it differs from the entry.
 def variant(cube, labels, seed):
     return fit_and_predict(box(components(cube, 10), min(2, scene.reach(labels))), labels)
 
@@ -1283,7 +1285,7 @@ for _ in range(3):
 ### END HIDDEN TESTS
 
 # %% measure
-# For show: the distance in both splits.
+# Demonstration (not graded): the distance in both splits.
 for name in scene.SPLITS:
     split = scene.split(name)
     print(f"{name}: training and test are {apart(split.labels(truth) > 0, split.test('all', truth))} apart")
@@ -1363,7 +1365,7 @@ for _ in range(3):
 ### END HIDDEN TESTS
 
 # %% measure
-# For show: your three numbers and those of scikit-learn, on made-up labels.
+# Demonstration (not graded): your three numbers and those of scikit-learn, on made-up labels.
 from sklearn import metrics
 
 rng = np.random.default_rng(0)
@@ -1455,7 +1457,8 @@ assert abs(got.std() / wanted.std() - 1) < 0.1, (
 ### END HIDDEN TESTS
 
 # %% measure
-# For show: the 95% interval of your entry's accuracy on the disjoint split, by pixels, by blocks and by fields.
+# Demonstration (not graded): the 95% interval of your entry's accuracy on the disjoint split, by pixels, by blocks and
+# by fields.
 where = scene.split("disjoint").test("public", truth)
 right_now = entry["disjoint"][where] == truth[where]
 width = {}
@@ -1538,7 +1541,8 @@ for eta_now, k_now, warm_now, total_now in [(0.05, 1, 10, 30), (0.2, 16, 7, 21),
 ### END HIDDEN TESTS
 
 # %% measure
-# For show: 30 epochs on 16 and 64 simulated ranks, with four ways to choose the learning rates, from two beginnings.
+# Demonstration (not graded): 30 epochs on 16 and 64 simulated ranks, with four ways to choose the learning rates, from
+# two beginnings.
 network, ends = Simulated(alpha=2e-5, beta=1e9, trace=False), {}
 epochs, n, eta = 30, 16, 0.03
 for k in (16, 64):
@@ -1570,7 +1574,8 @@ for k in (16, 64):
 # lists your entries, and `board.choose(3)` lets entry 3 count instead of the last one.
 
 # %% measure board
-# For show: hand in to your class's leaderboard, as often per day as it allows. Join once, then write True.
+# Demonstration (not graded): hand in to your class's leaderboard, as often per day as it allows. Join once, then write
+# True.
 from course import board
 
 # board.join("http://address:8000", "Our name", "code")
@@ -1602,7 +1607,7 @@ else:
 #   each rank reads its own, and decide what disjoint should mean here.
 
 # %% measure
-# For show: look at SAT-6 (the first time, 900 MB are downloaded): write True.
+# Demonstration (not graded): look at SAT-6 (the first time, 900 MB are downloaded): write True.
 wanted = False
 if wanted:
     from course import data
