@@ -1,6 +1,6 @@
 # task: differences
 # loses: differences-check
-# hint: KeyError
+# hint: (43, 3, False)
 def differences(accuracy, cause, low, high):
     found = []
     for run, value in accuracy.items():
