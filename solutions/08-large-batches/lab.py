@@ -1243,6 +1243,8 @@ for k, (_, held_out) in ladder.items():
 failing = [8 * k for k, (_, held_out) in ladder.items() if held_out[:, -1].mean() > ladder[1][1][:, -1].mean() + 1]
 if failing:
     outcome("stop", failing[0])
+else:
+    print("No mini-batch failed, so your prediction has no outcome yet: try a larger k.")
 
 # %% [markdown]
 # **Question 1.** Up to which large mini-batch did linear scaling with gradual warm-up work for you, and how do you know?

@@ -656,7 +656,7 @@ def right_pixels(features, labels, standardized, test):
 
 
 collected = {}  # run -> one row per draw: accuracy on all test pixels, in the 22 fields, and in the others; in percent
-apart = []  # the same for the disjoint split's own training pixels, with windows, standardized
+in_blocks = []  # the same for the disjoint split's own training pixels, with windows, standardized
 for seed in range(3):
     training = {43: draw(truth > 0, seed), 22: draw(in_few, seed)}
     test = always & (training[43] == 0) & (training[22] == 0)
@@ -668,14 +668,14 @@ for seed in range(3):
                 parts = [100 * part.mean() for part in (hit, hit[inside], hit[~inside])]
                 collected.setdefault((n_fields, r, standardized), []).append(parts)
     hit = right_pixels(with_windows, disjoint.labels(truth), True, test)
-    apart.append([100 * part.mean() for part in (hit, hit[inside], hit[~inside])])
+    in_blocks.append([100 * part.mean() for part in (hit, hit[inside], hit[~inside])])
 print("overall accuracy in percent, mean of three draws:       all pixels  in the 22 fields  in the others")
 for (n_fields, r, standardized), rows in collected.items():
     name = f"{n_fields} fields, reach {r}, {'standardized' if standardized else 'not standardized'}"
     print(f"{name:54}" + "".join(f"{mean:14.1f}" for mean in np.mean(rows, axis=0)))
 print(
     f"{'disjoint split: 22 fields, in blocks, reach 3, stand.':54}"
-    + "".join(f"{m:14.1f}" for m in np.mean(apart, axis=0))
+    + "".join(f"{m:14.1f}" for m in np.mean(in_blocks, axis=0))
 )
 
 # %% [markdown]
@@ -697,7 +697,7 @@ for name, (position, low, high) in causes.items():
 gains = {n: accuracy[n, 3, True] - accuracy[n, 0, True] for n in (22, 43)}
 elsewhere = {r: np.mean(collected[22, r, True], axis=0)[2] for r in (0, 3)}
 spread = max(np.ptp(rows, axis=0)[0] for rows in collected.values())
-blocks = np.mean(collected[22, 3, True], axis=0)[1] - np.mean(apart, axis=0)[1]
+blocks = np.mean(collected[22, 3, True], axis=0)[1] - np.mean(in_blocks, axis=0)[1]
 print(
     f"\nThe largest mean change comes from {max(mean_of, key=lambda name: abs(mean_of[name]))}. Three draws of one run "
     f"differ by up to {spread:.1f} points, so read smaller differences with care.\n"
