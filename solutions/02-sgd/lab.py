@@ -1482,13 +1482,14 @@ from course.checks import call
 
 # Two examples. Here theta counts the epochs that it has been through.
 study, exam = (np.zeros((3, 1)), np.zeros(3)), (np.ones((2, 1)), np.ones(2))
-held = []
+held, used = [], set()
 
 
 def error(theta, X, y):
     assert np.shape(theta) == (1,) and np.ndim(X) == 2, "call R as R(theta, X, y): held_out is the pair (X, y)."
-    done = int(np.ravel(theta)[0])
-    return float(held[min(done, len(held) - 1)]) if np.ravel(X)[0] == 1 else 10 - done / 10
+    done, is_held_out = int(np.ravel(theta)[0]), np.ravel(X)[0] == 1
+    used.add(bool(is_held_out))
+    return float(held[min(done, len(held) - 1)]) if is_held_out else 10 - done / 10
 
 
 for table, patience, first_rise, right in [
@@ -1502,8 +1503,12 @@ for table, patience, first_rise, right in [
         "`early_stop` returns two things: the best theta and the number of its epoch."
     )
     theta_got, e_got, last = int(np.ravel(got[0])[0]), int(got[1]), right + patience
+    assert used != {False}, (
+        "you never asked for R on the held-out data. R on the training data always falls: use the held-out data."
+    )
     assert not (e_got == 10 and theta_got == 10), (
-        "you returned epoch 10, the last one allowed. R on the training data always falls: use the held-out data."
+        "you returned epoch 10, the last one allowed, which is better than epoch 9. Compare with the best so far, not "
+        "with the epoch before."
     )
     assert not (theta_got == last and e_got == right), (
         f"the number {right} is right, but theta is that of epoch {last}, the last one. Remember the best theta."

@@ -483,6 +483,9 @@ got = np.array(run, dtype=float)
 assert np.allclose(got[:, 3:], [5, 1, 3]), (
     "The weights themselves were changed. Average only the gradients, param.grad, and leave the parameters alone."
 )
+assert not np.allclose(got[:, 1], 6), (
+    "The tied parameter has the gradients 2 and 4; 6 is their sum: divide it by the number of ranks."
+)
 assert not np.allclose(got[:, 2], 2), (
     "rare: rank 0 has the gradient 0 and rank 1 has 2, so the average is 1. Divide by all ranks, not only by those that "
     "have a gradient."
