@@ -109,7 +109,8 @@ def kill_grading(lab, folder):
 def generate(lab, folder, number):
     """Write hand-ins, every other one with a wrong or another right answer; returns {student: points deserved}."""
     solution, released = build.solved(lab), nbformat.reads(json.dumps(build.student_version(lab, build.solved(lab))), 4)
-    points = {cell.id: source.nbgrader(cell)["points"] for cell in solution.cells if source.is_check(cell)}
+    checks = filter(source.is_check, solution.cells)
+    points = {cell.id: source.nbgrader(cell)["points"] + source.extra_points(cell) for cell in checks}
     given = [
         answer for answer in answers.read_all(lab, solution)[0] if "while" not in answer.source
     ]  # an endless loop would measure the time limit
