@@ -28,8 +28,7 @@ def read_answers(lab):
 
 def tasks_of_checks(lab):
     """Check -> its task, of the tasks that need answers: a quiz needs none."""
-    quizzes = {cell.id for cell in solve(lab).cells if source.is_quiz(cell)}
-    return {check: task for check, task in source.tasks_of_checks(solve(lab).cells).items() if task not in quizzes}
+    return source.tasks_that_need_answers(solve(lab).cells)
 
 
 def sample(lab):

@@ -51,8 +51,7 @@ def measure(lab):
 
 def find_right_answers(lab, solution):
     """The solution's cell of each graded task, and the right answers beside the lab."""
-    quizzes = {cell.id for cell in solution.cells if source.is_quiz(cell)}
-    tasks = [task for task in dict.fromkeys(source.tasks_of_checks(solution.cells).values()) if task not in quizzes]
+    tasks = dict.fromkeys(source.tasks_that_need_answers(solution.cells).values())
     wanted = os.environ.get("BENCH_MUTANTS_TASKS", "").split() or tasks
     cells = {cell.id: cell for cell in solution.cells}
     solved = [answers.Answer(OF_SOLUTION, task, cells[task].source, right=True) for task in tasks]

@@ -83,14 +83,11 @@ def require_fit(answer, solution):
 
 def find_gaps(answers, solution):
     """One sentence per graded task with too few answers, and per check that no wrong answer loses."""
-    tasks, gaps = source.tasks_of_checks(solution.cells), []
-    quizzes = {cell.id for cell in solution.cells if source.is_quiz(cell)}
+    tasks, gaps = source.tasks_that_need_answers(solution.cells), []
     for task in dict.fromkeys(tasks.values()):
-        if task in quizzes:
-            continue
         for kind, least in (("wrong", LEAST_WRONG), ("right", LEAST_RIGHT)):
             count = sum(answer.task == task and answer.right == (kind == "right") for answer in answers)
             if count < least:
                 gaps.append(f"task {task} has {count} of at least {least} {kind} answers: add files to {kind}/.")
     lost = {check for answer in answers for check in answer.loses}
-    return gaps + [f"no wrong answer loses {check}: add one to wrong/." for check, task in tasks.items() if check not in lost and task not in quizzes]
+    return gaps + [f"no wrong answer loses {check}: add one to wrong/." for check in tasks if check not in lost]

@@ -3,6 +3,7 @@
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from autograder.labs import source
+from course.student import stubs
 
 
 class KeepBlanks(NbGraderPreprocessor):
@@ -11,5 +12,5 @@ class KeepBlanks(NbGraderPreprocessor):
     def preprocess(self, nb, resources):
         """Remove it from all cells of `nb`."""
         for cell in filter(source.is_quiz, nb.cells):
-            cell.source = cell.source.partition("# YOUR CODE HERE")[0].rstrip()
+            cell.source = cell.source.partition(stubs.CODE)[0].rstrip()
         return nb, resources

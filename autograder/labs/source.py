@@ -304,3 +304,9 @@ def tasks_of_checks(cells):
         elif is_check(cell):
             tasks[cell.metadata.nbgrader.grade_id] = task
     return tasks
+
+
+def tasks_that_need_answers(cells):
+    """As `tasks_of_checks`, without quizzes: any answer to a quiz passes, so it has no wrong and right ones."""
+    quizzes = {cell.id for cell in cells if is_quiz(cell)}
+    return {check: task for check, task in tasks_of_checks(cells).items() if task not in quizzes}
