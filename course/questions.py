@@ -71,7 +71,7 @@ def read_answer(number, question, answer):
         return answer
     try:
         value = float(answer)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         value = math.nan
     assert math.isfinite(value), f"question {number} asks for {asked}."
     return value

@@ -62,7 +62,11 @@ def records_from_cluster(notebooks, unsafe, profile, cell_seconds, files):
             while futures:
                 done, _ = wait(futures, cluster.SECONDS_TO_ANSWER, FIRST_COMPLETED)
                 if not done:
-                    cluster.check(client, profile)
+                    try:
+                        cluster.check(client, profile)
+                    except Problem:
+                        futures.clear()  # to abort them would wait for an answer of the cluster for ever
+                        raise
                 for future in done:
                     key = futures.pop(future)
                     error = future.exception()

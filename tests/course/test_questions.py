@@ -44,6 +44,7 @@ def test_answers_to_all_questions_pass_right_or_wrong_and_are_marked(answers, ma
         ([None, None], "still empty"),
         ([0.5, None], "question 2 has no answer yet"),
         (["b", "c"], "question 1 asks for a number"),
+        ([10**400, "c"], "question 1 asks for a number"),
         ([float("nan"), "c"], "question 1 asks for a number"),
         ([0.5, 3], "question 2 asks for one of the letters"),
         ([0.5, "e"], "question 2 asks for one of the letters"),

@@ -1,9 +1,9 @@
 """Hand-ins examined on the engines of a cluster: none is lost, and nothing is waited for that cannot come."""
 
 import os
-import signal
 
 import ipyparallel
+import psutil
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
@@ -50,7 +50,9 @@ def test_if_the_cluster_ends_one_sentence_says_so(engines, monkeypatch):
     notebooks = {"short": make_notebook(""), "long": make_notebook("import time; time.sleep(25)")}
     records = pool.records(notebooks, unsafe=True, profile=PROFILE)
     assert next(records)[0] == "short"
-    os.kill(engines.controller.pid, signal.SIGKILL)
+    controller = psutil.Process(engines.controller.pid)
+    for process in [controller, *controller.children(recursive=True)]:  # its schedulers would outlive it
+        process.kill()
     with pytest.raises(Problem, match="the cluster under the profile nightly has ended: start it again"):
         next(records)
 
