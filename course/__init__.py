@@ -12,6 +12,7 @@ PUBLIC = {  # short name in labs -> module
     "doctor": "course.student.doctor",
     "first_training": "course.experiments.first_training",
     "hand_in": "course.student.hand_in",
+    "networks": "course.experiments.networks",
     "scene": "course.competition.scene",
     "score": "course.competition.score",
     "warmup": "course.experiments.warmup",

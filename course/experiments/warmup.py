@@ -7,16 +7,14 @@ standard deviation (SPREAD); with the ordinary initialization (ORDINARY) it cost
 chosen on seeds 0 to 4. Computes with NumPy and touches no file but the table of stored runs.
 """
 
-import contextlib
 import functools
-import io
-import itertools
 import json
 from pathlib import Path
 
 import numpy as np
 
-from course import data
+from course.experiments import networks
+from course.experiments.networks import TRAINED, digits
 
 N = 8  # samples per worker
 K = 32  # workers
@@ -24,7 +22,6 @@ ETA = 0.2 / K  # learning rate of one worker's mini-batch
 EPOCHS = 30
 WARM = 10  # epochs of warm-up
 DROPS = (15, 24)  # epochs after which the learning rate is divided by 10
-TRAINED = 4096  # digits for training
 MOMENTUM = 0.9
 DECAY = 1e-4  # weight decay
 SIZES = (784, 64, 64, 10)
@@ -79,50 +76,26 @@ class Networks:
     """
 
     def __init__(self, seeds, spread=SPREAD):
-        shapes = list(itertools.pairwise(SIZES))
-        self.theta = np.zeros((len(seeds), sum(a * b + b for a, b in shapes)), np.float32)
+        self.theta = networks.start(seeds, SIZES, spread)
         self.grad, self.velocity = np.zeros_like(self.theta), np.zeros_like(self.theta)
-        self.layers, self.grads = _layers(self.theta, shapes), _layers(self.grad, shapes)
-        for own, seed in enumerate(seeds):
-            rng = np.random.default_rng([seed, 0])
-            for weights, _ in self.layers:
-                weights[own] = spread * np.sqrt(2 / weights.shape[1]) * rng.standard_normal(weights.shape[1:])
+        self.layers, self.grads = networks.layers(self.theta, SIZES), networks.layers(self.grad, SIZES)
 
     def losses(self, X, y):
         """The average cross-entropy loss of each network, float64, shape (seeds,); X, y as in `gradient`."""
-        scores = self.outputs(X)[-1].astype(float)
-        scores -= scores.max(axis=-1, keepdims=True)
-        right = scores[np.arange(len(y))[:, None], np.arange(y.shape[1]), y]
-        return np.mean(np.log(np.exp(scores).sum(axis=-1)) - right, axis=1)
+        return networks.losses(self.theta, X, y, SIZES)
 
     def outputs(self, X):
         """X and the output of each layer, a list; X has the shape (samples, 784) or (seeds, samples, 784)."""
-        outputs = [X]
-        for weights, biases in self.layers:
-            if len(outputs) > 1:
-                np.maximum(outputs[-1], 0, out=outputs[-1])
-            outputs.append(outputs[-1] @ weights + biases)
-        return outputs
+        return networks.outputs(self.theta, X, SIZES)
 
     def gradient(self, X, y):
         """Write the gradient of the average cross-entropy loss to `grad`; returns the number of wrong samples per seed.
 
         X: float32, shape (seeds, n, 784). y: the digits, shape (seeds, n).
         """
-        *inputs, scores = self.outputs(X)
-        wrong = np.sum(scores.argmax(axis=-1) != y, axis=-1)
-        scores -= scores.max(axis=-1, keepdims=True)
-        delta = np.exp(scores, out=scores)
-        delta /= delta.sum(axis=-1, keepdims=True)
-        delta[np.arange(len(y))[:, None], np.arange(y.shape[1]), y] -= 1
-        delta /= y.shape[1]
-        for layer in reversed(range(len(inputs))):
-            weights, biases = self.grads[layer]
-            np.matmul(inputs[layer].transpose(0, 2, 1), delta, out=weights)
-            np.sum(delta, axis=1, keepdims=True, out=biases)
-            if layer:
-                delta = delta @ self.layers[layer][0].transpose(0, 2, 1)
-                delta *= inputs[layer] > 0
+        outputs = self.outputs(X)
+        wrong = np.sum(outputs[-1].argmax(axis=-1) != y, axis=-1)
+        networks.backward(self.theta, outputs, y, self.grad, SIZES)
         return wrong
 
     def step(self, eta):
@@ -202,24 +175,3 @@ def find_run(seeds):
     if frozenset(seeds) in _own:
         return _own[frozenset(seeds)], True
     return {name: np.array([each[seed] for seed in seeds]) for name, each in stored_runs()["twice He"].items()}, False
-
-
-def _layers(flat, shapes):
-    """Views of `flat`, shape (seeds, parameters): per layer (weights, biases), shapes (seeds, a, b), (seeds, 1, b)."""
-    views, start = [], 0
-    for a, b in shapes:
-        end = start + a * b
-        views.append((flat[:, start:end].reshape(-1, a, b), flat[:, end : end + b].reshape(-1, 1, b)))
-        start = end + b
-    return views
-
-
-@functools.cache
-def digits():
-    """Returns (X, y, X_held, y_held), the same for all seeds; X is float32, shape (samples, 784), and y int64."""
-    with contextlib.redirect_stdout(io.StringIO()):
-        loaded = data.load("mnist-5000")
-    order = np.random.default_rng(0).permutation(len(loaded["digit"]))
-    X, y = loaded["pixels"][order].astype(np.float32), loaded["digit"][order].astype(np.int64)
-    X = (X - X[:TRAINED].mean()) / X[:TRAINED].std()
-    return X[:TRAINED], y[:TRAINED], X[TRAINED:], y[TRAINED:]
