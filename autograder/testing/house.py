@@ -16,7 +16,7 @@ from course.home import HOME
 # From the ground up. A module imports from its own floor and from lower ones. A prefix stands for all modules below it,
 # and the longest one that fits a module is the module's.
 FLOORS = [
-    ["course.callers", "course.errors", "course.files", "course.functions", "course.home"],
+    ["course.callers", "course.errors", "course.files", "course.functions", "course.home", "course.priority"],
     ["course.cache"],
     ["course.data"],
     ["course.plots"],

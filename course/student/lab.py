@@ -21,6 +21,7 @@ from course.command import list_available
 from course.errors import Problem
 from course.home import HOME
 from course.horovod import installation
+from course.priority import give_way
 from course.student import solved, work
 
 PORTS = range(8888, 8988)
@@ -181,7 +182,7 @@ def start_builder():
         [sys.executable, "-m", "course.horovod.build"],
         stdin=subprocess.DEVNULL,
         start_new_session=True,  # Ctrl-C reaches it through `stop_builder`, once
-        preexec_fn=lambda: os.nice(10),  # students' cells come first
+        preexec_fn=give_way,  # students' cells come first
     )
 
 

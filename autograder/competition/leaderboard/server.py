@@ -23,6 +23,7 @@ from autograder.competition.leaderboard.quiet import keep_quiet
 from autograder.competition.leaderboard.store.database import explain
 from autograder.competition.leaderboard.web import app, hub
 from course.errors import Problem
+from course.priority import give_way
 
 TICK = 1  # seconds between two looks at the workers
 GRACE = 3  # seconds for answers under way when the board stops
@@ -174,8 +175,7 @@ class Worker:
     """One process with this role, which is started again when it has ended. env: its environment."""
 
     def __init__(self, role, env):
-        # Low priority from its first line on: some imports choose a number of threads then.
-        self.command, self.env = ["nice", "-n", "10", sys.executable, "-m", worker.__name__, role], env
+        self.command, self.env = [sys.executable, "-m", worker.__name__, role], env
         self.role, self.process, self.pause, self.not_before = role, None, 0, 0.0
 
     def start_if_missing(self):
@@ -189,8 +189,12 @@ class Worker:
         if (self.process is None or self.process.stdin.closed) and now >= self.not_before:
             self.started = now
             self.process = subprocess.Popen(
-                self.command, stdin=subprocess.PIPE, env=self.env, start_new_session=True
-            )  # fmt: skip
+                self.command,
+                stdin=subprocess.PIPE,
+                env=self.env,
+                start_new_session=True,
+                preexec_fn=give_way,  # before its first line: some imports choose a number of threads then
+            )
 
     def let_go(self):
         """Let it end: it does as soon as its standard input does."""
