@@ -116,18 +116,22 @@ def judge(answer, solution, examination):
 
     The solved lab has run in the examination's kernel before; the task's cell holds the solution again afterwards.
     """
+    return dict(run_checks(answer, solution, examination))
+
+
+def run_checks(answer, solution, examination):
+    """Yield what `judge` returns, one (check, hint or None) after the other; close it to run no more checks."""
     cells = {cell.id: cell for cell in solution.cells}
     tasks = source.tasks_of_checks(solution.cells)
     attempt = copy.deepcopy(cells[answer.task])
     attempt.source = answer.source
     examination.run_cell(attempt)
-    checks = [check for check, task in tasks.items() if task == answer.task or check in answer.loses]
-    hints = {}
-    for check in checks:
-        examination.kernel.has_seen_hidden_tests = False  # as for a student whose first mistake this is
-        hints[check] = hint_in(examination.run_cell(cells[check]))
-    examination.run_cell(cells[answer.task])
-    return hints
+    try:
+        for check in [check for check, task in tasks.items() if task == answer.task or check in answer.loses]:
+            examination.kernel.has_seen_hidden_tests = False  # as for a student whose first mistake this is
+            yield check, hint_in(examination.run_cell(cells[check]))
+    finally:
+        examination.run_cell(cells[answer.task])
 
 
 def read_hints(notebook):

@@ -6,6 +6,7 @@ equivalent.toml lists it, as "answer | task | before | after", under the reason 
 check that asks for too little.
 """
 
+import contextlib
 import os
 import sys
 import tomllib
@@ -31,13 +32,12 @@ def measure(lab):
     explained = read_equivalents(lab)
     counts = {"mutants": 0, "caught": 0, "equivalent": 0}
     survivors, met = [], set()
-    for answer, mutant, hints in judge_mutants(solution, find_right_answers(lab, solution)):
+    for answer, mutant, hint in judge_mutants(solution, find_right_answers(lab, solution)):
         key = " | ".join((answer.name, answer.task, mutant.before, mutant.after))
-        lost = [hint for hint in hints.values() if hint is not None]
-        if any(mutants.NO_CHANGE in hint for hint in lost):
+        if hint is not None and mutants.NO_CHANGE in hint:
             continue  # for example, there is no float to round
         counts["mutants"] += 1
-        if lost:
+        if hint is not None:
             counts["caught"] += 1
         elif key in explained:
             counts["equivalent"] += 1
@@ -60,7 +60,7 @@ def find_right_answers(lab, solution):
 
 
 def judge_mutants(solution, right):
-    """Yield (answer, mutant, check -> hint or None) for every mutant of the answers `right`, in one kernel.
+    """Yield (answer, mutant, hint of the first check that fails or None) for all mutants of `right`, in one kernel.
 
     Raises Problem if one of the answers does not pass.
     """
@@ -72,8 +72,14 @@ def judge_mutants(solution, right):
             examination.cell_seconds = LEAST_SECONDS + TIMES * time_answer(answer, solution, examination)
             for mutant in mutants.make_mutants(answer.source):
                 attempt = answers.Answer(answer.name, answer.task, mutant.source)
-                yield answer, mutant, judge.judge(attempt, solution, examination)
+                yield answer, mutant, find_first_hint(attempt, solution, examination)
                 del examination.history[kept:]  # a kernel that is replaced runs the solved lab, not all mutants
+
+
+def find_first_hint(answer, solution, examination):
+    """Return the hint of the first check that an answer loses, None if it loses none. No check runs after that one."""
+    with contextlib.closing(judge.run_checks(answer, solution, examination)) as checks:
+        return next((hint for _, hint in checks if hint is not None), None)
 
 
 def time_answer(answer, solution, examination):

@@ -996,7 +996,7 @@ outcome("what-F-does", "d" if move == "grows" else "a" if move == "about same" e
 
 # %% task scale
 def scale(total, n, budget):
-    """ "small" if twice the examples lead to a smaller total error than twice the budget does, else "large"."""
+    """ "small" if twice the examples lead to the smaller total error, "large" if twice the budget does."""
     # about 1 to 4 lines
     ### BEGIN SOLUTION
     return "small" if total(2 * n, budget) < total(n, 2 * budget) else "large"
