@@ -24,6 +24,20 @@ def _ends_rpc():
     return None
 
 
+def _forget_rpc_counters():
+    """Let the next `init_rpc` count from 0, as in a new process.
+
+    RPC finds its partners by numbers that each process counts up: its `init_rpc` and its rounds of `rpc.shutdown`.
+    After a run that failed on some ranks, or an engine that was restarted, these counts differ between the ranks, and
+    the next `init_rpc` or `rpc.shutdown` would wait in vain. torch 2.13 has no public way to set them back.
+    """
+    rpc = sys.modules.get("torch.distributed.rpc")
+    if rpc and rpc.is_available() and not rpc._is_current_rpc_agent_set():
+        rpc._init_counter = 0
+        rpc.api._all_gather_sequence_id.clear()
+        rpc.api._all_gather_sequence_id_to_states.clear()
+
+
 def _ends_horovod():
     libraries = [sys.modules[name] for name in HOROVOD if name in sys.modules]
     active = [library for library in libraries if library.is_initialized()]
@@ -49,4 +63,5 @@ def end_all(before=()):
             KINDS[name]()()
         except Exception as error:
             failed.append((name, f"{type(error).__name__}: {error}"))
+    _forget_rpc_counters()
     return failed

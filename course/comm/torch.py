@@ -11,6 +11,8 @@ cases tensors go through the host's memory.
 Programs of torch.distributed itself find their ranks in a run of this carrier:
 `dist.init_process_group("gloo", init_method="spmd://")` makes the default group of them, which ends with the run. (The
 environment variables of torchrun need a TCPStore, and connecting to one sometimes takes 5 seconds.)
+`rpc.init_rpc` takes the same method in its options, and RPC ends with the run, too. Call `comm.barrier()` at the end
+instead of `rpc.shutdown()`: the latter counts its calls within each process, so it fails beside a restarted engine.
 """
 
 import datetime

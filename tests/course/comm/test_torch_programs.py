@@ -64,6 +64,53 @@ def test_a_rank_that_leaves_the_others_in_a_collective_costs_one_run(engines, ho
     assert list(spmd(total, ranks=3, carrier="torch")) == [111] * 3
 
 
+def count_calls(comm, stops=None, ends=True):
+    """Rank 0: how many calls of the others it has answered; rank `stops` raises after its first.
+
+    ends: whether the program ends RPC. Otherwise that is left to the run.
+    """
+    import torch.distributed.rpc as rpc
+
+    import __main__
+
+    def answer():
+        __main__.calls += 1
+
+    __main__.answer, answer.__module__, answer.__qualname__, __main__.calls = answer, "__main__", "answer", 0
+    options = rpc.TensorPipeRpcBackendOptions(init_method="spmd://", rpc_timeout=5)
+    rpc.init_rpc(f"rank{comm.rank}", rank=comm.rank, world_size=comm.size, rpc_backend_options=options)
+    for _ in range(5 * (comm.rank > 0)):
+        rpc.rpc_sync("rank0", answer)
+        if comm.rank == stops:
+            raise ZeroDivisionError("of one rank")
+    if ends:
+        rpc.shutdown()
+    else:
+        comm.barrier()
+    return __main__.calls
+
+
+def count(**kwargs):
+    return spmd(count_calls, ranks=3, carrier="torch", timeout=30, **kwargs)[0]
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_rpc_works_again_after_a_run_that_failed(engines, ends):
+    assert count(ends=ends) == 10
+    for stops in (1, 2):
+        with pytest.raises(RunFailed, match=f"Rank {stops} raised ZeroDivisionError"):
+            count(stops=stops, ends=ends)
+        assert count(ends=ends) == 10
+
+
+def test_a_program_that_leaves_the_end_of_rpc_to_the_run_works_beside_a_restarted_engine(engines):
+    for _ in range(2):
+        assert count(ends=False) == 10
+        engines.restart([1])
+        engines.wait_until_ready()
+    assert count(ends=False) == 10
+
+
 def test_outside_a_run_with_this_carrier_the_group_says_what_it_needs(engines):
     with pytest.raises(RunFailed, match='carrier="torch"'):
         spmd(lambda comm: joined(), ranks=1)
