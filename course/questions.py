@@ -48,13 +48,11 @@ def mark_quiz(sealed, answers):
     for number, (question, answer) in enumerate(zip(questions, answers, strict=True), 1):
         answer, right = read_answer(number, question, answer), question["answer"]
         if isinstance(right, str):
-            is_right, shown = answer == right, right
+            is_right, shown, given = answer == right, right, answer
         else:
-            is_right, shown = (
-                math.isclose(answer, right, rel_tol=0, abs_tol=question["tolerance"] + 1e-12),
-                f"{right:g}",
-            )
-        verdict = f"✓ {number}. {shown}." if is_right else f"✗ {number}. You answered {answer}; it is {shown}."
+            is_right = math.isclose(answer, right, rel_tol=0, abs_tol=question["tolerance"] + 1e-12)
+            shown, given = f"{right:g}", f"{answer:g}"
+        verdict = f"✓ {number}. {shown}." if is_right else f"✗ {number}. You answered {given}; it is {shown}."
         lines.append(f"{verdict} {question['reason']}")
     show(lines)
     return True
@@ -93,6 +91,10 @@ def predict(name, value):
     if value is None:
         print("Replace None by your prediction and run this cell again. A rough guess is enough.")
         return
+    value = read_prediction(value)
+    if value is None:
+        print('A prediction is a number, such as 0.5, or one of the letters "a", "b", "c" and "d", in quotes.')
+        return
     predictions = read_predictions()
     earlier = predictions.get(name)
     if earlier and earlier["seen"] and earlier["value"] != value:
@@ -101,6 +103,17 @@ def predict(name, value):
     predictions[name] = {"value": value, "seen": bool(earlier and earlier["seen"])}
     save_predictions()
     print(f"Your prediction is {value}. The outcome is measured further down.")
+
+
+def read_prediction(value):
+    """Return a prediction as a number or a letter, None if it is neither."""
+    if isinstance(value, str) and (letter := value.strip().rstrip(")").lower()) in LETTERS:
+        return letter
+    try:
+        is_finite = math.isfinite(float(value))
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return (float(value) if isinstance(value, str) else value) if is_finite else None
 
 
 def outcome(name, measured):

@@ -23,10 +23,17 @@ class FailureReport:
     ring: list
 
     def text(self):
-        """The whole report, the cause first. With many ranks it has only the first lines."""
-        lines = [f"  {line}" for line in self.lines[:MOST_LINES]]
-        if len(self.lines) > MOST_LINES:
-            lines.append(f"  … and {len(self.lines) - MOST_LINES} more ranks: see `report.lines` of this error")
+        """The whole report, the cause first. With many ranks it has only the first lines.
+
+        Ranks that raised what the cause says are named in one line.
+        """
+        error = self.cause.partition(" raised ")[2]
+        alike = [rank for rank, line in enumerate(self.lines) if error and error in _as_sentence(line)]
+        others = [line for rank, line in enumerate(self.lines) if len(alike) < 2 or rank not in alike]
+        lines = [f"  ranks {listed(alike)} raised this error"] if len(alike) > 1 else []
+        lines += [f"  {line}" for line in others[:MOST_LINES]]
+        if len(others) > MOST_LINES:
+            lines.append(f"  … and {len(others) - MOST_LINES} more ranks: see `report.lines` of this error")
         if self.ring:
             ring = [*self.ring, self.ring[0]]
             if len(ring) > MOST_LINES:

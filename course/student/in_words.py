@@ -20,6 +20,8 @@ MEANINGS = [
     (r"(?:too many indices for array|invalid index to scalar)",
      "There are more indices in the brackets than the array has dimensions. Print its shape."),
     (r"(list|tuple|string) index out of range", "There is no such index in this {0}: counting starts at 0."),
+    (r"Cannot cast ufunc '(\w+)' output from dtype\('O'\)",
+     "One of the two is not an array. What irecv and isend return is a request: call its wait() first."),
     (r"(?:UFuncTypeError|UFuncOutputCastingError).*Cannot cast ufunc '(\w+)' output from dtype\('float\d+'\) to "
      r"dtype\('int\d+'\)",
      "The array holds whole numbers and cannot keep the result. Compute in a new array, x = x - a and not x -= a."),

@@ -16,9 +16,10 @@ import traceback
 from course.errors import Problem
 from course.student.in_words import describe
 from course.student.on_disk import read_notebooks
-from course.student.progress import Progress
+from course.student.progress import Progress, find_task
 
 NBFORMAT_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+OF_RANKS = ("rank", "size", "root", "source")  # checks loop over these; a function without `comm.` must not find them
 MOST_FRAMES = 3  # shown for an error inside the student's code, innermost last
 
 _watchers = {}  # shell -> its CheckCellWatcher
@@ -47,6 +48,7 @@ class CheckCellWatcher:
     def __init__(self, shell):
         self.shell = shell
         self.check = None  # the name of the check cell that is running
+        self.broken = {}  # id of each cell that ended with an error when it last ran -> (error, whether it ran at all)
         self.progress = Progress()
         self.undo = []  # functions that restore the shell, the first change last
 
@@ -56,6 +58,7 @@ class CheckCellWatcher:
         self.check = find_check_name(info.cell_id, info.raw_cell)
         if self.check is not None:
             self.hide_last_value()
+            self.keep_names(OF_RANKS)
             self.replace_tracebacks(self.show_hint)
             self.redirect_stderr()
 
@@ -63,8 +66,32 @@ class CheckCellWatcher:
         """Restore the shell, and report a check that passed; IPython calls this after each cell."""
         check, self.check = self.check, None
         self.restore()
-        if check is not None and result is not None and result.success:
-            print(self.progress.praise(check))
+        if result is None:
+            return
+        if check is None:
+            self.note_error(result)
+        elif result.success:
+            praise, (warning, _) = self.progress.praise(check), self.warn(check)
+            print(f"{praise}\n  But {warning[0].lower()}{warning[1:]}" if warning else praise)
+
+    def note_error(self, result):
+        """Remember whether a cell that is no check ended with an error, for the checks of its task."""
+        error = result.error_before_exec or result.error_in_exec
+        if error is None:
+            self.broken.pop(result.info.cell_id, None)
+        elif result.info.cell_id:
+            self.broken[result.info.cell_id] = error, result.error_before_exec is None
+
+    def warn(self, check):
+        """What is wrong if the cell of the check's task ended with an error: (sentence or "", whether any of it ran)."""
+        task = find_task(check) if self.broken else None
+        if task not in self.broken:
+            return "", True
+        error, has_run = self.broken[task]
+        what = format_error(error).splitlines()[-1]
+        if has_run:
+            return f"The task's cell stopped at an error when it last ran ({what}). Correct it, and run it again.", True
+        return f"the task's cell did not run ({what}), so this check saw an older version. Correct it and run it.", False
 
     def restore(self):
         """Undo all changes of the shell."""
@@ -76,6 +103,18 @@ class CheckCellWatcher:
         shell, before = self.shell, self.shell.ast_node_interactivity
         shell.ast_node_interactivity = "none"
         self.undo.append(lambda: setattr(shell, "ast_node_interactivity", before))
+
+    def keep_names(self, names):
+        """Give these global names the values again that they have now; those that do not exist now are removed."""
+        namespace = self.shell.user_ns
+        before = {name: namespace[name] for name in names if name in namespace}
+
+        def restore_names():
+            for name in names:
+                namespace.pop(name, None)
+            namespace.update(before)
+
+        self.undo.append(restore_names)
 
     def replace_tracebacks(self, handler):
         """Let handler(etype, value, tb) show errors, and return the lines that it showed."""
@@ -113,7 +152,11 @@ class CheckCellWatcher:
     def show_hint(self, etype, value, tb):
         """Publish the error with a few readable lines instead of its traceback, which `%tb` still shows in full."""
         sys.last_type, sys.last_value, sys.last_traceback = etype, value, tb
-        lines = explain(self.progress.blame(self.check), value, self.find_cell_frames(tb))
+        verdict, (warning, has_run) = self.progress.blame(self.check), self.warn(self.check)
+        if has_run:
+            lines = explain(verdict, value, self.find_cell_frames(tb)) + ([f"  {warning}"] if warning else [])
+        else:
+            lines = [f"{verdict}{warning}"]
         self.shell._showtraceback(etype, value, lines)
         return lines
 
@@ -144,7 +187,9 @@ def explain(verdict, error, frames):
     elif isinstance(error, KeyboardInterrupt):
         lines = [f"{verdict}stopped before it finished."]
     elif isinstance(error, Problem):
-        lines = [f"{verdict}{error}"]
+        cause, *others = str(error).split("\n")
+        meaning = describe(cause) if hasattr(error, "report") else ""  # of an exception on a rank
+        lines = [f"{verdict}{cause}", *([f"  {meaning}"] if meaning else []), *others]
     else:
         return explain_error(verdict, error, students)
     return lines + [format_place(frame, number) for frame, number in students[-MOST_FRAMES:]]

@@ -63,6 +63,11 @@ def group_by_task(cells):
     return tasks
 
 
+def find_task(check):
+    """The name of the task that `check` belongs to, None if no notebook here has the check."""
+    return next((task for task, checks in group_by_task(find_lab(check)[0]).items() if check in checks), None)
+
+
 def find_lab(check):
     """(grade_id -> nbgrader's marks of each cell, "Lab 1") of the notebook here that has this check.
 

@@ -392,6 +392,7 @@ assert not links[ring == 0].any(), (
 steps = int(links[0, 1])
 assert steps != 2, "one step is missing: a chunk must meet all 4 ranks, and that takes N - 1 = 3 steps; yours makes 2."
 assert steps != 4, "one step too many: yours makes N = 4. After N - 1 = 3 each chunk has met every rank."
+assert (links[ring == 1] != 1).any(), "each rank sent 1 message instead of 3. Is `return x` inside the loop?"
 assert (links[ring == 1] == 3).all(), (
     f"each rank sends 3 messages, one per step; yours sent (row: from, column: to)\n{links}"
 )
@@ -478,7 +479,7 @@ def uneven(size, xs):
     )
     for rank, (result, _) in enumerate(run):
         chunk = (rank + 1) % size
-        assert result is not None, f"{what} rank {rank} gets None back. Return x" + ", also where N = 1." * (size == 1)
+        assert result is not None, f"{what} rank {rank} gets None back. Return x{', also where N = 1' * (size == 1)}."
         got = np.asarray(result)
         assert got.shape == xs[0].shape, f"{what} rank {rank} returned the shape {got.shape}."
         got = np.array_split(got, size)[chunk]
@@ -509,8 +510,7 @@ assert not uneven(3, [np.arange(4) + rank for rank in range(3)]), "a last case: 
 # Picture (not graded): your reduce-scatter on four simulated ranks. In each step all of them send at the same time.
 xs = [np.array([1, 2, 3, 4]) * 10**rank for rank in range(4)]
 run = spmd(ring_reduce_scatter, xs, carrier=Simulated(gamma=2e-7))
-for rank in range(4):
-    print(f"rank {rank}: {run[rank]}")
+print("\n".join(f"rank {rank}: {x}" for rank, x in enumerate(run)))
 run.trace.timeline()
 
 # %% [markdown]
@@ -575,6 +575,7 @@ for rank in range(4):
 steps = int(links[0, 1])
 assert steps != 2, "one step is missing: each rank needs 3 more chunks, and gets one in each of N - 1 = 3 steps."
 assert steps != 4, "one step too many: yours makes N = 4. After N - 1 = 3 every rank has all chunks."
+assert (links[ring == 1] != 1).any(), "each rank sent 1 message instead of 3. Is `return x` inside the loop?"
 assert (links[ring == 1] == 3).all(), (
     f"each rank sends 3 messages, one per step; yours sent (row: from, column: to)\n{links}"
 )

@@ -180,6 +180,8 @@ assert sum(each) not in (31, 32) or each == [20, 10, 1, 1], (
     f"the total is right, but {each} pixels of classes 1, 2, 4 and 5 are for training. Draw for each class separately."
 )
 assert each == [20, 10, 1, 1], f"of 200, 100, 10 and 8 pixels 20, 10, 1 and 1 are for training, and not {each}."
+half = int(np.asarray(random_split(field.copy(), 0.5, seed=1))[field == 1].sum())
+assert half == 100, f"half of 200 pixels are 100, and {half} are for training: a pixel is drawn only once, replace=False."
 other = np.asarray(random_split(field.copy(), 0.1, seed=2))
 assert (got != other).any(), "another seed gives the same pixels: draw with rng.choice, not the first ones."
 again = np.asarray(random_split(field.copy(), 0.1, seed=1))

@@ -104,3 +104,21 @@ def test_a_damaged_file_of_predictions_is_no_prediction(content, folder, capsys)
     (folder / questions.KEPT).write_text(content)
     outcome("crossover", 12)
     assert "You made no prediction" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("typed", "kept"), [("B)", "b"), ("12", 12), (3, 3)])
+def test_a_prediction_is_a_number_or_one_of_the_letters(typed, kept, capsys):
+    predict("crossover", typed)
+    assert f"Your prediction is {kept}." in capsys.readouterr().out.replace(".0", "")
+
+
+@pytest.mark.parametrize("value", ["2 ms", "e", [1], float("nan")])
+def test_another_value_is_no_prediction(value, capsys):
+    predict("crossover", value)
+    assert "A prediction is a number, such as 0.5, or one of the letters" in capsys.readouterr().out
+    assert not questions.read_predictions()
+
+
+def test_a_whole_number_is_shown_without_a_fraction(shown):
+    mark_quiz(QUIZ, [16, "c"])
+    assert shown[0].startswith("✗ 1. You answered 16; it is 0.5.")

@@ -191,6 +191,19 @@ def test_a_report_has_one_line_per_rank_and_names_the_ring():
     ]
 
 
+def test_an_error_that_several_ranks_raised_is_shown_once():
+    same = [State(rank, "raised", error=("KeyError", "'x'"), at=rank) for rank in (0, 1)]
+    report = explain([*same, State(2, "raised", error=("KeyError", "'y'"), at=2.0), returned(3)])
+    assert report.text().splitlines() == [
+        "Rank 0 raised KeyError: 'x'.",
+        "  ranks 0 and 1 raised this error",
+        "  rank 2 raised KeyError: 'y'",
+        "  rank 3 has returned",
+    ]
+    assert len(report.lines) == 4
+    assert len(explain(same[:1]).text().splitlines()) == 2
+
+
 def test_a_ring_is_found_behind_a_tail_and_nowhere_else():
     assert find_ring([receives(0, 1), receives(1, 2), receives(2, 3), receives(3, 1)]) == [1, 2, 3]
     assert find_ring([receives(0, 1), receives(1, 2), returned(2)]) == []

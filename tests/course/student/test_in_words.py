@@ -35,6 +35,11 @@ def fill_a_slice():
     x[:2] = np.ones(3)
 
 
+def add_a_request():
+    x = np.arange(3)
+    x += object()
+
+
 def call_a_number():
     mean = 3.0
     mean([1, 2])
@@ -57,6 +62,7 @@ def convert_a_tensor():
         (lambda: np.ones(5)[0, 1], "more indices in the brackets"),
         (lambda: [1, 2][2], "no such index in this list"),
         (subtract_in_place, "holds whole numbers"),
+        (add_a_request, "call its wait() first"),
         (lambda: 1 if np.ones(3) > 0 else 2, "neither true nor false"),
         (lambda: forget_return() * 2.0, "One of the two values is None"),
         (lambda: 2.0 - forget_return(), "One of the two values is None"),

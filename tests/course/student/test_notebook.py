@@ -297,6 +297,23 @@ def test_a_task_that_was_not_run_is_named_by_the_line_that_defines_it(notebook):
     assert "run the cells above" in notebook.read("assert nowhere == 1", "nowhere-check")
 
 
+def test_a_check_says_that_its_tasks_cell_ended_with_an_error(notebook, folder):
+    write_lab(folder / "07-means.ipynb")
+    notebook.run(TASK, "mean")
+    notebook.run("def mean(xs)\n    return sum(xs) / len(xs)", "mean")
+    older = "the task's cell did not run (SyntaxError: expected ':'), so this check saw an older version."
+    assert notebook.read(CHECK, "mean-check") == f"✗ mean failed: {older} Correct it and run it."
+    assert f"\n  But {older}" in notebook.read("assert mean([2, 4]) == 2", "mean-check")
+    assert "older" not in notebook.read("assert True", "root-check")  # another task
+    notebook.run(f"{TASK}\nmean(n)", "mean")
+    stopped = "stopped at an error when it last ran (NameError: name 'n' is not defined). Correct it, and run it again."
+    hint = "✗ mean failed: divide by n, not by n + 1: expected 3, received 2.0\n  The task's cell"
+    assert notebook.read(CHECK, "mean-check") == f"{hint} {stopped}"
+    assert f"\n  But the task's cell {stopped}" in notebook.read("assert True", "mean-check")
+    notebook.run(TASK.replace(" + 1", ""), "mean")
+    assert notebook.read(CHECK, "mean-check").count("\n") == 1
+
+
 def test_a_problem_of_the_course_is_shown_in_its_own_words(notebook):
     notebook.run("from course.errors import Problem\ndef f():\n    raise Problem('rank 3 is missing: add it.')", "f")
     assert notebook.read("assert f() == 1", "f-check").startswith("✗ f failed: rank 3 is missing: add it.\n  in `f`")
@@ -327,6 +344,17 @@ def test_after_a_check_everything_is_as_before(notebook):
     outputs = notebook.run("import sys; print('to stderr', file=sys.stderr)\n0.5")[1]
     assert {output.get("name", output["type"]) for output in outputs} == {"stderr", "execute_result"}
     assert "Traceback" in notebook.read("1 / 0")
+
+
+def test_a_rank_of_a_checks_loop_is_not_found_by_a_function_that_forgets_comm(notebook):
+    notebook.run("def mean(xs):\n    return sum(xs) / len(xs) + rank", "mean")
+    loop = "for rank in range(4):\n    assert mean([2]) == 2"
+    for _ in range(2):
+        assert "NameError: name 'rank' is not defined" in notebook.read(f"assert mean([2]) == 2\n{loop}", "mean-check")
+        assert "✓ root passed" in notebook.read("for rank in range(4):\n    assert rank < 4", "root-check")
+    notebook.run("rank = 7")
+    notebook.run("for rank in range(4):\n    assert rank < 4", "root-check")
+    assert notebook.read("rank") == "7"
 
 
 def test_other_cells_are_left_alone(notebook):
