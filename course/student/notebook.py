@@ -83,7 +83,7 @@ class CheckCellWatcher:
             self.broken[result.info.cell_id] = error, result.error_before_exec is None
 
     def warn(self, check):
-        """What is wrong if the cell of the check's task ended with an error: (sentence or "", whether any of it ran)."""
+        """What is wrong if the task's cell ended with an error: (sentence or "", whether any of the cell ran)."""
         task = find_task(check) if self.broken else None
         if task not in self.broken:
             return "", True
@@ -91,7 +91,10 @@ class CheckCellWatcher:
         what = format_error(error).splitlines()[-1]
         if has_run:
             return f"The task's cell stopped at an error when it last ran ({what}). Correct it, and run it again.", True
-        return f"the task's cell did not run ({what}), so this check saw an older version. Correct it and run it.", False
+        return (
+            f"the task's cell did not run ({what}), so this check saw an older version. Correct it and run it.",
+            False,
+        )
 
     def restore(self):
         """Undo all changes of the shell."""

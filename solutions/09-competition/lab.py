@@ -181,7 +181,9 @@ assert sum(each) not in (31, 32) or each == [20, 10, 1, 1], (
 )
 assert each == [20, 10, 1, 1], f"of 200, 100, 10 and 8 pixels 20, 10, 1 and 1 are for training, and not {each}."
 half = int(np.asarray(random_split(field.copy(), 0.5, seed=1))[field == 1].sum())
-assert half == 100, f"half of 200 pixels are 100, and {half} are for training: a pixel is drawn only once, replace=False."
+assert half == 100, (
+    f"half of 200 pixels are 100, and {half} are for training: a pixel is drawn only once, replace=False."
+)
 other = np.asarray(random_split(field.copy(), 0.1, seed=2))
 assert (got != other).any(), "another seed gives the same pixels: draw with rng.choice, not the first ones."
 again = np.asarray(random_split(field.copy(), 0.1, seed=1))

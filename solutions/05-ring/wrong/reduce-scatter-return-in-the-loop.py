@@ -6,5 +6,9 @@ def ring_reduce_scatter(comm, x):
     chunks = np.array_split(x, comm.size)
     for step in range(comm.size - 1):
         mine = chunks[(comm.rank - step - 1) % comm.size]
-        add(comm, mine, comm.sendrecv(chunks[(comm.rank - step) % comm.size], right, recvbuf=room_for(mine), source=left))
+        add(
+            comm,
+            mine,
+            comm.sendrecv(chunks[(comm.rank - step) % comm.size], right, recvbuf=room_for(mine), source=left),
+        )
         return x
