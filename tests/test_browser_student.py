@@ -110,6 +110,26 @@ def test_validate_works_from_the_keyboard_and_jumps_to_the_tasks_cell(course, pa
 
 
 @pytest.mark.long
+def test_a_collapsed_check_says_that_it_runs(course, page, shots):
+    notebook = browser.Notebook(page, course[1], f"{LAB}/{LAB}.ipynb")
+    task = notebook.find_cell(RIGHT.source.split("(")[0])
+    slow = RIGHT.source.replace("\n    ", "\n    __import__('time').sleep(2)\n    ", 1)
+    notebook.write(task, slow)
+    notebook.run(task)
+    page.keyboard.press("Shift+Enter")  # again, and on to the check, which stays collapsed; an arrow would skip it
+    page.keyboard.press("Control+Enter")
+    check = page.locator(".jp-CodeCell", has=page.locator(".jp-InputPlaceholder")).filter(has_text=RIGHT.id).first
+    bar = check.locator(".jp-InputPlaceholder")
+    read_mark = "bar => getComputedStyle(bar, '::after').content"
+    expect(check).to_have_attribute("aria-busy", "true", timeout=browser.PATIENCE)
+    assert bar.evaluate(read_mark) == '"running"'
+    page.screenshot(path=shots / "running-dark.png")
+    expect(check).not_to_have_attribute("aria-busy", "true", timeout=browser.PATIENCE)
+    assert bar.evaluate(read_mark) == "none"
+    expect(check).to_contain_text("passed")
+
+
+@pytest.mark.long
 def test_the_hand_in_button_works_after_a_restart_and_in_a_reopened_tab(course, page, chromium, shots):
     root, url = course
     notebook = browser.Notebook(page, url, f"{LAB}/{LAB}.ipynb")

@@ -1,4 +1,5 @@
-/* What the course adds to JupyterLab: the Validate command, the hand-in button, and a sidebar that starts closed. */
+/* What the course adds to JupyterLab: the Validate command, the hand-in button, a sidebar that starts closed, and a mark
+ * on cells that run, which a collapsed cell would not show. */
 import { makeButton } from "./elements.js";
 import { MIME, makeHandIn } from "./hand_in.js";
 import { makeValidatePanel } from "./validate_panel.js";
@@ -10,7 +11,7 @@ const WAS_OPEN = "dml-course:sidebar";
 export function makePlugins(lab) {
   const { ILabShell } = lab.application;
   const { ICommandPalette } = lab.apputils;
-  const { INotebookTracker } = lab.notebook;
+  const { INotebookTracker, NotebookActions } = lab.notebook;
   const { IRenderMimeRegistry } = lab.rendermime;
 
   const validate = {
@@ -91,5 +92,15 @@ export function makePlugins(lab) {
     },
   };
 
-  return [validate, handIn, sidebar];
+  const running = {
+    id: "dml-course:running",
+    description: "A collapsed check says that it runs.",
+    autoStart: true,
+    activate() {
+      NotebookActions.executionScheduled.connect((_, { cell }) => cell.node.setAttribute("aria-busy", "true"));
+      NotebookActions.executed.connect((_, { cell }) => cell.node.removeAttribute("aria-busy"));
+    },
+  };
+
+  return [validate, handIn, sidebar, running];
 }
