@@ -798,6 +798,16 @@ for size in range(1, 10):
             f"with {size} ranks and root={root} the product in the order of ranks is {right.tolist()}; yours is "
             f"{got.tolist()}."
         )
+from course.comm import Delay
+
+matrices = [np.array(rows) for rows in ([[1, 1], [0, 1]], [[1, 0], [1, 1]], [[2, 1], [1, 1]], [[0, 1], [-1, 2]])]
+right = matrices[0] @ matrices[1] @ matrices[2] @ matrices[3]
+for root in (0, 3):  # the message of rank 1 is late, so that of rank 2 overtakes it
+    run = spmd(reduce, matrices, op=product, root=root, carrier="simulated", faults=[Delay(1, root, 1e-3)])
+    assert np.array_equal(np.asarray(run[root]), right), (
+        "when a message is late, the arrays are combined in another order: name the source of every message that you "
+        "receive."
+    )
 for dtype in (np.float32, np.complex128, bool, np.int32):
     xs = [(np.arange(5) * (rank - 1)).astype(dtype) for rank in range(3)]
     run = spmd(with_input, xs, collective=reduce, root=2, carrier="simulated")
@@ -1077,12 +1087,13 @@ for size in (1, 2, 3, 6, 8):
 from course.comm import Delay
 
 whole_now = np.arange(50).reshape(5, 5, 2)
-for source in range(5):  # a message to the next rank is late, so the one to the rank after that overtakes it
-    late = [Delay(source, (source + 1) % 5, 1e-3)]
-    run = spmd(all_to_all, list(whole_now), carrier="simulated", faults=late)
-    assert all(np.array_equal(np.asarray(run[d]), whole_now[:, d]) for d in range(5)), (
-        "when a message is late, rows land in wrong places: name the source of every message that you receive."
-    )
+for source in range(5):
+    for dest in ((source + 1) % 5, (source - 1) % 5):  # a message is late, so the next one of another rank overtakes it
+        late = [Delay(source, dest, 1e-3)]
+        run = spmd(all_to_all, list(whole_now), carrier="simulated", faults=late)
+        assert all(np.array_equal(np.asarray(run[d]), whole_now[:, d]) for d in range(5)), (
+            "when a message is late, rows land in wrong places: name the source of every message that you receive."
+        )
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -1542,6 +1553,15 @@ for size in range(1, 10):
             sent = int(np.sum(run.trace.bytes_sent))
             right = whole_now.nbytes - pieces_now[root].nbytes
             assert sent == right, f"with {size} ranks and root={root} {right} bytes travel; yours {sent}."
+from course.comm import Delay
+
+whole_now = np.arange(8)
+for root in (0, 3):  # the message of rank 1 is late, so that of rank 2 overtakes it
+    blank, late = [np.full(8, -1) if rank == root else None for rank in range(4)], [Delay(1, root, 1e-3)]
+    run = spmd(gather, np.array_split(whole_now, 4), blank, root=root, carrier="simulated", faults=late)
+    assert np.array_equal(np.asarray(run[root]), whole_now), (
+        "when a message is late, parts land in wrong places: name the source of every message that you receive."
+    )
 ### END HIDDEN TESTS
 
 # %% measure

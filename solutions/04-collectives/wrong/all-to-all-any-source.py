@@ -1,6 +1,6 @@
 # task: all-to-all
 # loses: all-to-all-check
-# hint: name the source of every message
+# hint: rows land in wrong places
 def all_to_all(comm, x):
     got = np.zeros_like(x)
     got[comm.rank] = x[comm.rank]
