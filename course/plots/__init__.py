@@ -5,6 +5,7 @@ drawn, not when this package is imported. Nothing here touches a file.
 """
 
 from course.plots.counts import histogram, shares
+from course.plots.exchanges import exchange
 from course.plots.lines import curves, repeats, scatter
 from course.plots.live import training
 from course.plots.pictures import class_colours, class_shares, field_centres, images, maps, matrix, photo
@@ -20,6 +21,7 @@ __all__ = [
     "curves",
     "devices",
     "duration",
+    "exchange",
     "field_centres",
     "histogram",
     "images",

@@ -57,6 +57,7 @@ def a_plot_of_each_kind():
         plots.training([0, 5, 10], [9.6, 40, 71], 15 * np.roll(np.eye(4, dtype=int), 1, axis=1)),
         plots.maps([FIELDS, FIELDS[::-1]], ["truth", "mine"], title="Maps", classes=["none", "corn", "oats"]),
         plots.matrix([[5, 1], [0, 3]], ["corn", "oats"], title="Confusion"),
+        plots.exchange([("chief", "worker", "rows"), ("worker", "ps", "gradient")], title="A step"),
     ]
 
 
@@ -553,3 +554,12 @@ def test_labels_of_a_short_logarithmic_axis_do_not_touch(low, high):
         assert all(end < start for (_, end), (start, _) in itertools.pairwise(boxes)), [
             each.get_text() for each in labels
         ]
+
+
+def test_an_exchange_lists_every_message_in_its_order():
+    plot = plots.exchange(
+        [("ps", "worker", "w"), ("worker", "ps", "gradient"), ("ps", "chief", "done")], title="A step"
+    )
+    assert plot.see == "3 messages cross between ps, worker and chief."
+    assert "2. worker sends gradient to ps. 3. ps sends done to chief." in plot.text
+    assert [label.get_text() for label in plot.figure.axes[0].get_xticklabels()] == ["ps", "worker", "chief"]
