@@ -18,6 +18,7 @@ PUBLIC = {  # short name in labs -> module
     "roles": "course.experiments.roles",
     "scene": "course.competition.scene",
     "score": "course.competition.score",
+    "servers": "course.experiments.servers",
     "warmup": "course.experiments.warmup",
 }
 

@@ -1,0 +1,5 @@
+# task: answer
+# loses: answer-check
+# hint: without waiting for its isend
+def answer(comm, W, worker, tag, under_way):
+    under_way[worker] = comm.isend(W.copy(), dest=worker, tag=tag)

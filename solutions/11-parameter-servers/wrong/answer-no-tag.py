@@ -1,0 +1,7 @@
+# task: answer
+# loses: answer-check
+# hint: the tag is missing
+def answer(comm, W, worker, tag, under_way):
+    if worker in under_way:
+        under_way[worker].wait()
+    under_way[worker] = comm.isend(W.copy(), dest=worker)

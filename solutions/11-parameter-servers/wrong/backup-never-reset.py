@@ -1,0 +1,29 @@
+# task: backup
+# loses: backup-check
+# hint: starts with the sum of the round before
+def serve_rounds(comm, W, rate, rounds, take):
+    workers, status = range(1, comm.size), Status()
+    gradient, total = np.empty_like(W), np.zeros_like(W)
+    given, dropped, ready, now = dict.fromkeys(workers, 0), [], [], 0
+    for worker in workers:
+        comm.send(W, dest=worker, tag=GO_ON)
+    while now < rounds:
+        comm.recv(gradient, status=status)
+        if given[status.source] < now:
+            dropped.append(status.source)
+            given[status.source] = now
+            comm.send(W, dest=status.source, tag=GO_ON)
+            continue
+        total += gradient
+        ready.append(status.source)
+        if len(ready) == take:
+            W = W - rate / take * total
+            now += 1
+            for worker in ready:
+                given[worker] = now
+                comm.send(W, dest=worker, tag=GO_ON if now < rounds else STOP)
+            ready = []
+    for _ in range(comm.size - 1 - take):
+        comm.recv(gradient, status=status)
+        comm.send(W, dest=status.source, tag=STOP)
+    return W, dropped

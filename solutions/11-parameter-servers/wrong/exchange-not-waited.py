@@ -1,0 +1,11 @@
+# task: exchange
+# loses: exchange-check
+# hint: without waiting
+def exchange(comm, gradient, servers):
+    W = np.empty_like(gradient)
+    requests = []
+    for server, (mine, room) in enumerate(
+        zip(np.array_split(gradient, servers), np.array_split(W, servers), strict=True)
+    ):
+        requests += [comm.irecv(room, source=server), comm.isend(mine, dest=server)]
+    return W

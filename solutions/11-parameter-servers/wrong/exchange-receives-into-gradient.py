@@ -1,0 +1,12 @@
+# task: exchange
+# loses: exchange-check
+# hint: the gradient has changed
+def exchange(comm, gradient, servers):
+    W = np.empty_like(gradient)
+    requests = []
+    for server, (mine, room) in enumerate(
+        zip(np.array_split(gradient, servers), np.array_split(gradient, servers), strict=True)
+    ):
+        requests += [comm.irecv(room, source=server), comm.isend(mine, dest=server)]
+    comm.waitall(requests)
+    return gradient

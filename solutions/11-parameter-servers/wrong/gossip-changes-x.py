@@ -1,0 +1,14 @@
+# task: gossip
+# loses: gossip-check
+# hint: `gossip` changes `x`
+def gossip(comm, x):
+    right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
+    from_left, from_right = np.empty_like(x), np.empty_like(x)
+    comm.sendrecv(x, dest=right, recvbuf=from_left, source=left)
+    comm.sendrecv(x, dest=left, recvbuf=from_right, source=right)
+    x += from_left + from_right
+    return x / 3
+
+
+def contraction(N):
+    return 1 / 3 + 2 / 3 * np.cos(2 * np.pi / N)

@@ -1,0 +1,9 @@
+# task: staleness
+# loses: staleness-check
+# hint: None
+def count_staleness(pushes, N):
+    given = dict.fromkeys(range(1, N + 1), 0)
+    counted = []
+    for version, worker in enumerate(pushes):
+        counted.append(version - given[worker])
+        given[worker] = version + 1

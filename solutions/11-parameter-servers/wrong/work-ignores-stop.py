@@ -1,0 +1,11 @@
+# task: work
+# loses: work-check
+# hint: rank 1
+def work(comm, W, gradient):
+    status, pushed = Status(), 0
+    comm.recv(W, source=0, status=status)
+    while True:
+        comm.send(gradient(W), dest=0)
+        pushed += 1
+        comm.recv(W, source=0, status=status)
+    return pushed
