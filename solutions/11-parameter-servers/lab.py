@@ -398,11 +398,11 @@ assert not np.allclose(W_end, [7.625, 0.765625]), (
 )
 assert not np.allclose(W_end, [20, 2.0]), "all gradients were computed with the first weights: answer with the new W."
 assert np.allclose(W_end, [11, 1.125]), f"by hand W ends at (11, 1.125), but yours ends at {W_end}."
-sent = int(np.sum(run.trace.bytes_sent))
-assert sent != (2 * 4 + 2 * 2) * 16, (
+nbytes = int(np.sum(run.trace.bytes_sent))
+assert nbytes != (2 * 4 + 2 * 2) * 16, (
     "N messages are missing: at the end each worker's gradient is received and answered."
 )
-assert sent == (2 * 4 + 3 * 2) * 16, f"2 U + 3 N = 14 arrays of 16 bytes are 224 bytes; yours sent {sent}."
+assert nbytes == (2 * 4 + 3 * 2) * 16, f"2 U + 3 N = 14 arrays of 16 bytes are 224 bytes; yours sent {nbytes}."
 ### BEGIN HIDDEN TESTS
 for N_now, spans, U in [(1, [1.0], 5), (3, [1.0, 0.31, 2.27], 25), (5, [1.01, 1.13, 0.37, 5.19, 1.71], 60)]:
     run = spmd(
@@ -421,9 +421,9 @@ for N_now, spans, U in [(1, [1.0], 5), (3, [1.0, 0.31, 2.27], 25), (5, [1.01, 1.
     assert np.allclose(np.asarray(run[0][0], dtype=float), W_now), (
         f"{N_now} workers: W should be {W_now}, not {run[0][0]}."
     )
-    sent = int(np.sum(run.trace.bytes_sent))
-    assert sent == (2 * U + 3 * N_now) * 16, (
-        f"{N_now} workers, {U} updates: {(2 * U + 3 * N_now) * 16} bytes, not {sent}."
+    nbytes = int(np.sum(run.trace.bytes_sent))
+    assert nbytes == (2 * U + 3 * N_now) * 16, (
+        f"{N_now} workers, {U} updates: {(2 * U + 3 * N_now) * 16} bytes, not {nbytes}."
     )
 ### END HIDDEN TESTS
 
@@ -1146,8 +1146,8 @@ assert not np.allclose(W_end, [13, 1.25]), (
 assert not np.allclose(W_end, [23.875, 2.28125]), "the collected sum must be set to 0 after each update."
 assert not np.allclose(W_end, [5.75, 0.578125]), "an update uses only the last gradient. It takes the mean of all S."
 assert np.allclose(W_end, [10.875, 1.03125]), f"by hand W ends at (10.875, 1.03125), but yours ends at {W_end}."
-sent = int(np.sum(run.trace.bytes_sent))
-assert sent == (2 * 6 + 3 * 2) * 16, f"each gradient has its own answer: 288 bytes in all; yours sent {sent}."
+nbytes = int(np.sum(run.trace.bytes_sent))
+assert nbytes == (2 * 6 + 3 * 2) * 16, f"each gradient has its own answer: 288 bytes in all; yours sent {nbytes}."
 ### BEGIN HIDDEN TESTS
 for S_now in (1, 3, 4):
     spans = [1.01, 1.13, 0.37, 2.19]
@@ -1451,8 +1451,8 @@ assert spent > 4e-3, "fewer bytes travel than the gradient and the weights have.
 run = spmd(train_sharded, ranks=9, carrier="simulated", servers=3, P=11, steps=4, exchange=exchange)
 whole = np.concatenate([np.asarray(run[k]) for k in range(3)])
 assert np.allclose(whole, -4 * 21 * np.arange(1, 12)), f"3 servers, 6 workers, 4 steps: the servers hold {whole}."
-sent = int(np.sum(run.trace.bytes_sent))
-assert sent == 2 * 6 * 4 * 44, f"3 servers, 6 workers: {2 * 6 * 4 * 44} bytes travel, but yours sent {sent}."
+nbytes = int(np.sum(run.trace.bytes_sent))
+assert nbytes == 2 * 6 * 4 * 44, f"3 servers, 6 workers: {2 * 6 * 4 * 44} bytes travel, but yours sent {nbytes}."
 ### END HIDDEN TESTS
 
 # %% measure
