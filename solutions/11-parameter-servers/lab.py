@@ -36,6 +36,10 @@
 # | D | fewer messages: $n_{push}$ and $n_{fetch}$ | 9 |
 # | E | no server at all: averaging with two neighbours | 12 |
 # | F | engines, one of which is slow | 5 |
+# | G | the same in the field: PyTorch's remote procedure calls | 5 |
+# | H | the same in the field: TensorFlow, and its graph across processes | 7 |
+# | I | the same in the field: TensorFlow in 2019 | 5 |
+# | J | the same in the field: shared memory without locks | 4 |
 #
 # Lab 4 gave you `send`, `recv`, `isend` and `Status`, lab 5 the ring. You need none of their functions here.
 #
@@ -1713,6 +1717,271 @@ for name, carrier in {"simulated": "simulated", "engines": "local"}.items():
             f"{[int((workers == n).sum()) for n in (1, 2, 3)]}, mean staleness {stale.mean():.2f}, largest {stale.max()}"
         )
 run.trace.timeline()
+
+# %% [markdown]
+# ## Further: G. The same in the field: PyTorch
+#
+# The next four steps are to read and run. They show the parameter server in the libraries of the field, and give no points.
+#
+# In `torch.distributed.rpc` no rank receives. A worker **calls a function on the server**, a remote procedure call (RPC): it
+# names the rank and the function, and gets the result back. The server answers each call in a thread, so the functions take
+# a lock while they change the weights. RPC sends a function by its name, so each engine must know it under that name: the
+# first lines of `train_by_rpc` see to that.
+
+# %% measure
+# Measurement (not graded): a server over RPC on four engines; worker 3 is slower than the others. 10 s.
+SECONDS = {1: 0.01, 2: 0.011, 3: 0.05}  # that a gradient takes at least, by worker
+
+
+def pull():
+    """Runs on the server: the weights and their version."""
+    import __main__ as engine
+
+    with engine.lock:
+        return engine.W.clone(), len(engine.pushes)
+
+
+def push(worker, gradient, version, updates):
+    """Runs on the server: makes one update; returns the new weights and their version, or None when all are made."""
+    import __main__ as engine
+
+    with engine.lock:
+        if len(engine.pushes) == updates:
+            return None
+        staleness = len(engine.pushes) - version
+        engine.pushes.append((worker, staleness))
+        engine.W -= 0.1 / max(staleness, 1) * gradient
+        return engine.W.clone(), len(engine.pushes)
+
+
+def train_by_rpc(comm, updates):
+    """Rank 0 is the server and returns (W, pushes); the others are workers."""
+    import threading
+    import warnings
+
+    import torch
+    import torch.distributed.rpc as rpc
+
+    import __main__ as engine
+
+    engine.pull, engine.push = pull, push
+    engine.lock, engine.pushes = threading.Lock(), []
+    engine.W = torch.from_numpy(networks.start(0))
+    options = rpc.TensorPipeRpcBackendOptions(init_method="spmd://", rpc_timeout=20)
+    with warnings.catch_warnings(action="ignore"):  # torch warns of its own use of an old interface
+        rpc.init_rpc(f"rank{comm.rank}", rank=comm.rank, world_size=comm.size, rpc_backend_options=options)
+    if comm.rank > 0:
+        X, y, _, _ = networks.digits()
+        rng = np.random.default_rng(comm.rank)
+        answer = rpc.rpc_sync("rank0", pull)
+        while answer is not None:
+            W, version = answer
+            rows = rng.integers(0, len(X), 16)
+            time.sleep(SECONDS[comm.rank])
+            gradient = torch.from_numpy(networks.gradient(W.numpy(), X[rows], y[rows]))
+            answer = rpc.rpc_sync("rank0", push, args=(comm.rank, gradient, version, updates))
+    comm.barrier()  # the server stays until the last worker has its answer; RPC ends with the run
+    return (engine.W.numpy(), engine.pushes) if comm.rank == 0 else None
+
+
+cluster.start(4)
+networks.digits()
+run = spmd(train_by_rpc, ranks=4, carrier="torch", timeout=60, updates=400)
+W, pushes = run[0]
+workers, late = np.array(pushes).T
+print(f"mean staleness {late.mean():.2f}; N - 1 = 2; largest {late.max()}")
+for n in (1, 2, 3):
+    print(f"worker {n}: {(workers == n).sum()} pushes, mean staleness {late[workers == n].mean():.2f}")
+_, _, X_held, y_held = networks.digits()
+print(f"held-out error after {len(pushes)} updates: {networks.errors(W, X_held, y_held):.1f}%")
+plots.histogram(late, x="staleness", y="gradients", title="Staleness on a server over RPC")
+
+# %% [markdown]
+# ## Further: H. The same in the field: TensorFlow
+#
+# TensorFlow's `ParameterServerStrategy` needs a process for each role: a **chief**, whose program you write, a parameter
+# server (`ps`), and workers. Servers and workers only wait for work. Variables that are made under `strategy.scope()` lie on
+# the server. `coordinator.schedule` gives a step to whichever worker is free, so no worker waits for another.
+#
+# The next cell writes the program, the one after it runs it in four processes: `roles.run` starts
+# `python ps_strategy.py ROLE NUMBER ADDRESSES` once per role, prints what the processes print, and ends the servers.
+
+# %% measure
+# %%writefile ps_strategy.py
+"""Softmax regression by TensorFlow's ParameterServerStrategy: one chief, one parameter server, two workers."""
+import sys
+from collections import Counter
+
+import numpy as np
+import tensorflow as tf
+from tensorflow.python.eager import context  # there is no public way to see how TensorFlow cuts a graph
+
+from course import networks, partitions
+
+role, number, addresses = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
+cluster = tf.train.ClusterSpec({"chief": addresses[:1], "ps": addresses[1:2], "worker": addresses[2:]})
+if role != "chief":
+    tf.distribute.Server(cluster, job_name=role, task_index=number).join()  # serves for ever
+
+resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(cluster, task_type="chief", task_id=0, rpc_layer="grpc")
+strategy = tf.distribute.ParameterServerStrategy(resolver)
+coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
+X, y, X_held, y_held = networks.digits()
+with strategy.scope():
+    W = tf.Variable(tf.zeros((784, 10)), name="W")
+    version = tf.Variable(0, dtype=tf.int64, name="version")
+print("W lies on", W.device)
+
+
+def compute_gradient(rows, labels):
+    """The gradient of the average cross-entropy loss of a mini-batch."""
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, rows @ W))
+    return tape.gradient(loss, W)
+
+
+@tf.function
+def step(rows, labels):
+    """One step of a worker: pull, compute, push; returns the staleness of its gradient."""
+    pulled = version.read_value()
+    with tf.control_dependencies([pulled]):  # otherwise TensorFlow may choose another order
+        gradient = compute_gradient(rows, labels)
+    with tf.control_dependencies([gradient]):
+        staleness = version.read_value() - pulled
+    with tf.control_dependencies([staleness]):
+        W.assign_sub(0.01 * gradient)
+        version.assign_add(1)
+    return staleness
+
+
+rng = np.random.default_rng(0)
+picks = [rng.integers(0, len(X), 16) for _ in range(500)]
+late = [coordinator.schedule(step, args=(tf.constant(X[pick]), tf.constant(y[pick]))) for pick in picks]
+coordinator.join()
+late = Counter(int(each.fetch()) for each in late)
+print("gradients of each staleness:", dict(sorted(late.items())))
+error = 100 * np.mean(np.argmax(X_held @ W.numpy(), axis=1) != y_held)
+print(f"held-out error after {int(version.numpy())} updates: {error:.1f}%")
+
+
+@tf.function
+def one_step(rows, labels):
+    """A step of worker 1 without the coordinator, to see its graph."""
+    with tf.device("/job:worker/task:1"):
+        change = 0.01 * compute_gradient(rows, labels)
+    W.assign_sub(change)
+
+
+context.enable_run_metadata()
+one_step(tf.constant(X[:16]), tf.constant(y[:16]))
+partitions.save("graph.json", context.export_run_metadata().partition_graphs)
+
+# %% measure
+# Measurement (not graded): TensorFlow's parameter server, in processes. 15 s, longer on a busy machine.
+from course import partitions, roles
+
+printed = roles.run("ps_strategy.py", ["chief", "ps", "worker", "worker"], servers=["ps", "worker"])
+
+# %% [markdown]
+# The chief kept the graph of one step, as TensorFlow cut it: one part per process. Where a value crosses from one part to
+# another, TensorFlow put a node `_Send` on one side and a node `_Recv` on the other. Find the two ends of each arrow in the
+# lists: `ReadVariableOp` is the pull, `AssignSubVariableOp` the update that a push makes.
+
+# %% measure
+# Demonstration (not graded): what runs where in one step, and what crosses.
+parts = partitions.load("graph.json")
+for process, nodes in parts.items():
+    print(f"{process}: {', '.join(node['op'] for node in nodes)}")
+plots.exchange(partitions.list_messages(parts), title="One step of worker 1: what TensorFlow sends")
+
+# %% [markdown]
+# ## Further: I. The same in the field: TensorFlow in 2019
+#
+# Aaron Saxton's lecture *Distributed Training on HPC* shows the way of TensorFlow 1, which its slide calls *Native
+# Tensorflow*. There is no chief that gives out work: each worker has the whole program and its own loop.
+#
+# - `replica_device_setter` puts variables on the parameter server and everything else on the worker.
+# - `MonitoredTrainingSession` lets worker 0 initialize the variables and all others wait until it has done so.
+# - A **hook** is called before and after each step. `StopAtStepHook` ends the loops when the workers *together* have made
+#   `last_step` steps, which `global_step` on the server counts.
+#
+# The next cell writes a program of this kind around the slide's lines. TensorFlow 2 still runs it, with one line changed:
+# `import tensorflow.compat.v1 as tf` instead of `import tensorflow as tf`.
+
+# %% measure
+# %%writefile native.py
+"""Softmax regression in the native style of TensorFlow 1: a parameter server, and workers with a loop each."""
+import sys
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+from course import networks
+
+job_name, tf_index, addresses = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
+cluster = tf.train.ClusterSpec({"ps": addresses[:1], "worker": addresses[1:]})
+server = tf.train.Server(cluster, job_name=job_name, task_index=tf_index)
+if job_name == "ps":
+    server.join()  # serves for ever
+
+X, y, X_held, y_held = networks.digits()
+with tf.Graph().as_default():
+    with tf.device(tf.train.replica_device_setter(cluster=cluster, worker_device=f"/job:worker/task:{tf_index}")):
+        rows, labels = tf.placeholder(tf.float32, (None, 784)), tf.placeholder(tf.int64, (None,))
+        W = tf.get_variable("W", (784, 10), initializer=tf.zeros_initializer())
+        loss = tf.losses.sparse_softmax_cross_entropy(labels, rows @ W)
+        global_step = tf.train.get_or_create_global_step()
+        train_op = tf.train.GradientDescentOptimizer(0.01).minimize(loss, global_step=global_step)
+
+    hooks = [tf.train.StopAtStepHook(last_step=500)]
+    with tf.train.MonitoredTrainingSession(
+        master=server.target,
+        is_chief=(tf_index == 0),
+        checkpoint_dir=None,  # with a folder, the next run would go on where this one ended
+        save_summaries_steps=100,
+        config=tf.ConfigProto(allow_soft_placement=True),
+        hooks=hooks,
+    ) as mon_sess:
+        print("in the context of MonitoredTrainingSession")
+        tf.train.start_queue_runners(sess=mon_sess)
+        rng, steps = np.random.default_rng(tf_index), 0
+        while not mon_sess.should_stop():
+            pick = rng.integers(0, len(X), 16)
+            _, at, weights = mon_sess.run((train_op, global_step, W), {rows: X[pick], labels: y[pick]})
+            steps += 1
+error = 100 * np.mean(np.argmax(X_held @ weights, axis=1) != y_held)
+print(f"{steps} steps; global step {at} when this worker last looked; held-out error {error:.1f}%")
+
+# %% measure
+# Measurement (not graded): the native program, on one parameter server and two workers. 15 s, longer on a busy machine.
+printed = roles.run("native.py", ["ps", "worker", "worker"], servers=["ps"])
+
+# %% [markdown]
+# ## Further: J. The same in the field: shared memory without locks
+#
+# Within one machine, workers can share the memory of the weights. Then there is no server, no message and no order at all.
+# Hogwild (Niu and others, 2011, [arXiv:1106.5730](https://arxiv.org/abs/1106.5730)) even leaves out the lock. What can go
+# wrong? Two processes read the same number, each adds 1, and both write back: one addition is lost.
+#
+# In the next cell two processes add 1 to each number of a shared array, 4,000 times each. Then they train a logistic
+# regression on one shared weight vector. Its data are **sparse**: an example has 20 of 2,000 features and changes only
+# their weights, so two processes seldom change the same weight at once.
+
+# %% measure
+# Measurement (not graded): what is lost without a lock, and what training makes of it. 10 s.
+from course import hogwild
+
+for way in ("read, add, write back", "add in place"):
+    lost = [hogwild.count(way) for _ in range(3)]
+    print(f"{way}: lost {', '.join(f'{each:.1f}%' for each in lost)} of the additions")
+for processes, has_lock in ((1, False), (2, False), (2, True)):
+    errors = [hogwild.train(processes, has_lock, seed) for seed in (0, 1)]
+    who = "1 process" if processes == 1 else f"{processes} processes, {'with a' if has_lock else 'no'} lock"
+    print(f"{who}: held-out errors {', '.join(f'{each:.1f}%' for each in errors)}")
+
+# %% [markdown]
+# "Add in place" is a single operation of NumPy, and it may lose nothing at all on your machine. Nothing guarantees that: the
+# processor still reads, adds and writes.
 
 # %% [markdown]
 # ## What you have now
