@@ -39,7 +39,7 @@ def curves(series, *, x, y, title, log_x=False, log_y=False):
     if len(series) > 1:
         axes.legend(fontsize=11, framealpha=0.95)
         order = sorted(last, key=last.get)
-        sentences.append("Last values, from lowest to highest: " + ", ".join(order) + ".")
+        sentences.append("Last values, from lowest to highest: " + "; ".join(order) + ".")
     return Plot(figure, " ".join(sentences), sentences[-1])
 
 
@@ -83,7 +83,7 @@ def repeats(series, *, x, y, title):
             last[name] = means[-1]
     axes.xaxis.get_major_locator().set_params(integer=True)
     if len(last) > 1:
-        ends = ", ".join(f"{name} {number(last[name])}" for name in sorted(last, key=last.get))
+        ends = "; ".join(f"{name} {number(last[name])}" for name in sorted(last, key=last.get))
         sentences.append(f"Last values, each the mean of its runs, from lowest to highest: {ends}.")
     figure.legend(loc="outside lower center", ncols=2, fontsize=11, frameon=False)  # thin lines fill the inside
     return Plot(figure, " ".join(sentences), sentences[-1])
@@ -120,7 +120,9 @@ def scatter(points, lines=None, *, x, y, title):
         for group, (px, py) in points.items():
             distance = _distance(px, py, xs[is_drawn], ys[is_drawn])
             if distance is not None:
-                sentences.append(f"Its root mean square distance from {group} is {number(distance)}.")
+                sentences.append(
+                    f'The root mean square distance from "{name}" to {group} is {number(distance)}, measured vertically.'
+                )
     # The points set the height of the picture, so that a curve that shoots off does not squash them.
     margin = 0.15 * (high - low)
     axes.set_ylim(low - margin, high + margin)

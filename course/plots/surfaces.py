@@ -1,5 +1,7 @@
 """A loss over two parameters, seen from above, with the path that a run took."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from course.plots.plot import COLOURS, HUGE, Plot, new_axes
@@ -22,17 +24,17 @@ def surface(loss, gradient, xs, ys, *, path=None, x, y, title):
     if not np.isfinite(heights).all():
         raise ValueError("the loss is not a finite number everywhere in this window: choose a smaller one.")
     figure, axes = new_axes(x, y, title)
-    _draw_contours(axes, across, up, heights)
+    path = None if path is None else np.asarray(path, dtype=float)
+    _draw_contours(axes, across, up, heights, path)
     _draw_arrows(axes, gradient, xs, ys)
     row, column = np.unravel_index(np.argmin(heights), heights.shape)
     sentences = [
         f"{sentence(title)} Horizontal axis: {x}, from {number(xs[0])} to {number(xs[1])}. "
         f"Vertical axis: {y}, from {number(ys[0])} to {number(ys[1])}. Arrows point downhill and are equally long.",
-        f"In this window the lowest loss is {number(heights.min())}, near ({number(across[column])}, "
+        f"In this window the lowest value is {number(heights.min())}, near ({number(across[column])}, "
         f"{number(up[row])}), and the highest is {number(heights.max())}.",
     ]
     if path is not None:
-        path = np.asarray(path, dtype=float)
         _draw_path(axes, path)
         sentences.append(_describe_path(path, loss, xs, ys))
     axes.set_xlim(*xs)
@@ -40,16 +42,39 @@ def surface(loss, gradient, xs, ys, *, path=None, x, y, title):
     return Plot(figure, " ".join(sentences), sentences[-1])
 
 
-def _draw_contours(axes, across, up, heights):
+def _draw_contours(axes, across, up, heights, path):
     low, high = heights.min(), heights.max()
     if high == low:
         return
     levels = _levels(low, high)
     contours = axes.contour(across, up, heights, levels=levels, colors="#767676", linewidths=1)
     # The innermost contours are often too small for their labels.
-    for label in axes.clabel(contours, levels[2:], fmt="%.4g", fontsize=10, colors="#404040"):
+    places = _label_places(contours.allsegs[2:], (across[0], up[0]), (across[-1], up[-1]), path)
+    for label in axes.clabel(contours, manual=places, fmt="%.4g", fontsize=10, colors="#404040") if places else []:
         label.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1})
         label.set_zorder(4)
+
+
+def _label_places(lines, lowest, highest, path):
+    """One point per contour, far from the path, the frame, the legend and the other labels.
+
+    lines: the pieces of each contour, arrays of shape (points, 2). lowest, highest: corners of the window.
+    """
+    lowest, size = np.array(lowest), np.subtract(highest, lowest)
+    taken = [np.array([[0.92, 0.85]])]  # where the legend is, as shares of the picture's width and height
+    if path is not None:
+        path = (path[(np.abs(path) < HUGE).all(axis=1)] - lowest) / size
+        taken += [np.linspace(begin, end, 20) for begin, end in pairwise(path)] + [path]
+    places = []
+    for pieces in lines:
+        points = (np.concatenate([np.empty((0, 2)), *pieces]) - lowest) / size
+        points = points[((points > 0.07) & (points < 0.93)).all(axis=1)]
+        if len(points):
+            distances = np.hypot(*(points[:, None] - np.concatenate(taken)).T).min(axis=0)
+            best = points[np.minimum(distances, 0.25).argmax()]
+            taken.append(best[None])
+            places.append(tuple(lowest + size * best))
+    return places
 
 
 def _levels(low, high):
@@ -91,8 +116,8 @@ def _draw_path(axes, path):
 def _describe_path(path, loss, xs, ys):
     start, end = path[0], path[-1]
     text = (
-        f"The path has {len(path)} points, from ({number(start[0])}, {number(start[1])}) with loss "
-        f"{number(loss(start))} to ({number(end[0])}, {number(end[1])}) with loss {number(loss(end))}."
+        f"The path has {len(path)} points. It begins at ({number(start[0])}, {number(start[1])}), where the value is "
+        f"{number(loss(start))}, and ends at ({number(end[0])}, {number(end[1])}), where it is {number(loss(end))}."
     )
     is_inside = (path >= [xs[0], ys[0]]).all(axis=1) & (path <= [xs[1], ys[1]]).all(axis=1)
     if not is_inside.all():

@@ -31,6 +31,8 @@ MEANINGS = [
      "One of the two values is None. Does a function return nothing because its `return` is missing?"),
     (r"'NoneType' object (?:is not|has no|cannot|does not)",
      "This value is None. Does a function return nothing because its `return` is missing?"),
+    (r"ufunc 'bitwise_xor' not supported|unsupported operand type\(s\) for \^: '(?:int|float)",
+     "`^` is not a power in Python. Write ** for a power, as in x**2."),
     (r"'(\w+)' object is not callable", "The name before the parentheses holds a value of type {0}, not a function."),
     (r"(\w+)\(\) missing \d+ required positional arguments?: (.*)", "The call of {0} lacks {1}."),
     (r"(\w+)\(\) got an unexpected keyword argument '(\w+)'", "{0} has no parameter with the name {1}."),

@@ -184,7 +184,7 @@ def explain(verdict, error, frames):
     if isinstance(error, AssertionError) and is_in_check:
         return [f"{verdict}{format_hint(error, frames)}"]
     if isinstance(error, NotImplementedError) and (advice := describe_empty_task(error, students)):
-        return [f"{verdict}{advice} and run it, then run this check."]
+        return [f"{verdict}{advice}, then run this check."]
     if isinstance(error, NameError) and error.name and (is_in_check or find_definition(error.name)):
         lines = [f"{verdict}`{error.name}` does not exist yet: {advise(find_definition(error.name))}"]
     elif isinstance(error, KeyboardInterrupt):
@@ -218,12 +218,17 @@ def describe_empty_task(error, frames):
     frames: those in the student's cells. Of a rank of `spmd` only the words of the stub and its place are known.
     """
     if frames and read_source_line(frames[-1][0]).startswith("raise NotImplementedError"):
-        return f"`{frames[-1][0].name}` is still empty: complete cell {frames[-1][1]}"
+        return (
+            f"`{frames[-1][0].name}` is still empty: in cell {frames[-1][1]}, replace the line "
+            "`raise NotImplementedError(...)` by your own and run the cell"
+        )
     if "still empty" not in str(error):
         return ""
     place = getattr(error, "place", None)
     return (
-        f"`{place.function}` is still empty: complete its cell" if place else "a task is still empty: complete its cell"
+        f"`{place.function}` is still empty: complete its cell and run it"
+        if place
+        else "a task is still empty: complete its cell and run it"
     )
 
 

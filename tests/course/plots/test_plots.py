@@ -95,7 +95,7 @@ def test_the_text_of_curves_gives_their_ends_extremes_and_order():
     assert "falling: 4 points; falls throughout from 8 at 0 to 1 at 3." in text
     assert "dipping: 4 points; goes from 7 at 0 to 3 at 3; lowest value 0.5 at 1; highest value 9 at 2." in text
     assert "flat: 4 points; stays level" in text
-    assert text.endswith("Last values, from lowest to highest: falling, dipping, flat.")
+    assert text.endswith("Last values, from lowest to highest: falling; dipping; flat.")
 
 
 def test_the_text_of_repeated_runs_gives_their_mean_and_where_they_end():
@@ -166,7 +166,7 @@ def test_the_text_of_a_fitted_line_gives_its_distance_from_the_points():
     points = {"households": ([0, 1, 2], [1, 0, 1])}
     text = plots.scatter(points, {"line": ([0, 2], [0, 0])}, x="x", y="y", title="Fit").text
     assert "households: 3 points, x from 0 to 2, y from 0 to 1." in text
-    assert "Its root mean square distance from households is 0.8165." in text  # sqrt(2/3)
+    assert 'The root mean square distance from "line" to households is 0.8165, measured vertically.' in text  # sqrt(2/3)
 
 
 def test_a_curve_that_shoots_off_does_not_squash_the_points():
@@ -179,8 +179,8 @@ def test_a_curve_that_shoots_off_does_not_squash_the_points():
 
 def test_the_text_of_a_surface_gives_its_lowest_point_and_the_path():
     text = a_plot_of_each_kind()[2].text
-    assert "lowest loss is 0, near (0, 0), and the highest is 56." in text
-    assert "The path has 3 points, from (3, 1) with loss 19 to (0.3, 0.1) with loss 0.19." in text
+    assert "lowest value is 0, near (0, 0), and the highest is 56." in text
+    assert "The path has 3 points. It begins at (3, 1), where the value is 19, and ends at (0.3, 0.1), where it is 0.19." in text
 
 
 def test_a_surface_says_when_the_path_leaves_the_picture():
@@ -190,13 +190,30 @@ def test_a_surface_says_when_the_path_leaves_the_picture():
     assert plot.figure.axes[0].get_xlim() == (-1, 1)
 
 
+def test_no_label_of_a_contour_lies_on_another_or_on_the_path():
+    def trough(t):  # its contours are straight lines, which the path crosses at right angles
+        return float(t[0] ** 2)
+
+    path = np.array([[0.9, 0.0], [0.4, 0.0], [0.1, 0.0], [0.1, -0.1]])
+    plot = plots.surface(trough, lambda t: t * [2, 0], (-1, 1), (-1, 1), path=path, x="m", y="b", title="Trough")
+    figure = plot.figure
+    figure.canvas.draw()
+    (axes,) = figure.axes
+    boxes = [label.get_window_extent() for label in axes.texts]
+    assert len(boxes) >= 5
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
+    on_path = axes.transData.transform(np.concatenate([np.linspace(a, b, 50) for a, b in itertools.pairwise(path)]))
+    assert not any(box.contains(*point) for box in boxes for point in on_path)
+    assert not any(box.overlaps(axes.get_legend().get_window_extent()) for box in boxes)
+
+
 def test_a_path_that_ran_away_is_drawn_up_to_there():
     path = np.array([[0.5, 0.5], [9.0, 9.0], [1e300, -1e300], [np.inf, np.nan]])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         plot = plots.surface(bowl, bowl_gradient, (-1, 1), (-1, 1), path=path, x="m", y="b", title="Bowl")
         plot.png()
-    assert "to (infinity, not a number)" in plot.text
+    assert "ends at (infinity, not a number), where" in plot.text
     assert "Points outside the picture: 3." in plot.text
 
 

@@ -63,6 +63,8 @@ def convert_a_tensor():
         (lambda: [1, 2][2], "no such index in this list"),
         (subtract_in_place, "holds whole numbers"),
         (add_a_request, "call its wait() first"),
+        (lambda: np.ones(3) ^ 2, "Write ** for a power"),
+        (lambda: 0.5 ^ 2, "Write ** for a power"),
         (lambda: 1 if np.ones(3) > 0 else 2, "neither true nor false"),
         (lambda: forget_return() * 2.0, "One of the two values is None"),
         (lambda: 2.0 - forget_return(), "One of the two values is None"),

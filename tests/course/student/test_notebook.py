@@ -231,7 +231,11 @@ def test_an_untouched_task_is_called_empty(notebook):
     notebook.run("def mean(xs):\n    # YOUR CODE HERE\n    raise NotImplementedError('still empty')", "mean")
     status, outputs = notebook.run(CHECK, "mean-check")
     assert status == "error"
-    assert text(outputs).startswith("✗ mean failed: `mean` is still empty: complete cell [")
+    assert re.fullmatch(
+        r"✗ mean failed: `mean` is still empty: in cell \[\d+\], replace the line `raise NotImplementedError\(...\)` by "
+        r"your own and run the cell, then run this check\.",
+        text(outputs),
+    )
 
 
 SPMD = "import numpy as np\nfrom course.spmd import spmd\n"
