@@ -121,7 +121,7 @@ def scatter(points, lines=None, *, x, y, title):
             distance = _distance(px, py, xs[is_drawn], ys[is_drawn])
             if distance is not None:
                 sentences.append(
-                    f'The root mean square distance from "{name}" to {group} is {number(distance)}, measured vertically.'
+                    f'The root mean square distance from "{name}" to {group}, along y, is {number(distance)}.'
                 )
     # The points set the height of the picture, so that a curve that shoots off does not squash them.
     margin = 0.15 * (high - low)

@@ -131,7 +131,9 @@ def read_hint(lines, check):
     if syntax := re.fullmatch(r"\s*Cell In\[\d*\], line (\d+)\n.*\n(\w+: [^\n]+)\s*", text, re.DOTALL):
         return f"{syntax[2]} (line {syntax[1]})"
     text = text.removeprefix(f"✗ {shorten(check)} failed: ")
-    text = re.sub(r"in cell \[\d*\], replace the line .* and run the cell, then run this check\.", "complete it first.", text)
+    text = re.sub(
+        r"in cell \[\d*\], replace the line .* and run the cell, then run this check\.", "complete it first.", text
+    )
     text = re.sub(r"\(cell \[\d*\], line (\d+)\)", r"(line \1)", text).replace(", then run this check.", ".")
     text = " ".join(text.split())
     return text if len(text) <= LONGEST_HINT else f"{text[:LONGEST_HINT]} …"

@@ -49,7 +49,7 @@ from IPython.display import display
 from course import data, plots
 from course.questions import outcome
 
-np.seterr(over="ignore", invalid="ignore")  # a descent that diverges ends in inf and nan; the pictures will show it
+_ = np.seterr(over="ignore", invalid="ignore")  # a descent that diverges ends in inf and nan; the pictures will show it
 
 # %% quiz opening points=1
 # 1. What is the derivative of $(y - m x)^2$ with respect to $m$, at $m = 1$, $x = 2$, $y = 5$?
@@ -89,8 +89,9 @@ np.seterr(over="ignore", invalid="ignore")  # a descent that diverges ends in in
 # - A **task** has a few lines for you to write. Replace the line `raise NotImplementedError(...)`. The comment above
 #   it says about how many lines you need.
 # - The **check** below a task runs your code. It passes, or it says in a sentence what is probably wrong. Run it as
-#   often as you like. It is folded to one line because it names the mistakes that others have made; click the line to
-#   open it. When the lab is graded, the check also tries other inputs.
+#   often as you like: Shift+Enter in the task leads to the check, and a second Shift+Enter runs it. It is folded to one
+#   line because it names the mistakes that others have made; click the line to open it. When the lab is graded, the
+#   check also tries other inputs.
 # - A **prediction** asks what you expect before you run an experiment. It is not graded. The experiment shows it again
 #   beside what came out.
 # - A cell that begins with the comment `# Demonstration` draws or times what you have written. Change it as you
@@ -199,6 +200,8 @@ assert abs(got - 5) > 1e-9, "you added absolute values |residual|. R adds square
 assert abs(got - 3) > 1e-9, "you added the residuals without squaring them, so they cancel."
 assert abs(got - 11 / 3) > 1e-9, "you took the mean of the squares. R is their sum: do not divide by n."
 assert abs(got - 20) > 1e-9, "b is missing: the residual is y - (m·x + b)."
+assert abs(got - 1) > 1e-9, "only the first point was counted. Is `return` inside the loop? It belongs after the loop."
+assert abs(got - 10) > 1e-9, "the first point is missing. Python counts from 0: its index is 0."
 assert abs(got - 35) > 1e-9, "you computed y - m·x + b. The brackets matter: y - (m·x + b)."
 assert abs(got - 11) <= 1e-9, f"the squares are 1, 1 and 9, so R = 11; yours gives {got}."
 ### BEGIN HIDDEN TESTS
@@ -211,8 +214,8 @@ assert got.shape == () and abs(got - right) <= 1e-9 * right, f"for 40 other poin
 
 # %% measure
 # Demonstration (not graded): R of the guess and of two other lines.
-for m, b in [(0.5, 100.0), (0.6, 0.0), (0.4, 250.0)]:
-    print(f"m = {m}, b = {b:5.0f}:  R = {residual_sum(m, b, income, foodexp):12,.0f} francs²")
+for guess in [(0.5, 100.0), (0.6, 0.0), (0.4, 250.0)]:
+    print(f"m = {guess[0]}, b = {guess[1]:5.0f}:  R = {residual_sum(*guess, income, foodexp):12,.0f} francs²")
 
 # %% [markdown]
 # ## Step 2. Gradient descent
@@ -244,13 +247,17 @@ def gradient(theta, x, y):
 # %% check gradient points=2
 import numpy as np
 
-from course.checks import call
+from course.checks import call, is_close
 
 # By hand: the residuals are 1, -1, 3 at x = 0, 1, 2. Multiplied by x and added they give 5; added alone, 3.
 got = call(gradient, np.array([1.0, 1.0]), np.array([0.0, 1.0, 2.0]), np.array([2.0, 1.0, 6.0]))
 assert got is not None, "`gradient` returned None. End it with a `return` statement."
 got = np.asarray(got, dtype=float)
+assert got.shape != (), (
+    f"the gradient has two numbers; yours is the single number {got}. Put both into one list: np.array([R_m, R_b])."
+)
 assert got.shape == (2,), f"the gradient is an array of two numbers; yours has the shape {got.shape}. Add over all i."
+assert not np.allclose(got, [-22, -18]), "you computed y - m·x + b. The brackets matter: y - (m·x + b)."
 assert not np.allclose(got, [10, 6]), (
     "the sign is wrong: the derivative of y - (m·x + b) with respect to m is -x, and with respect to b it is -1."
 )
@@ -261,6 +268,10 @@ assert not np.allclose(got, [-6, -6]), "R_m lacks its x: the chain rule gives -x
 assert not np.allclose(got, [-6, -10]), "R_m and R_b are swapped: theta = [m, b], so R_m comes first."
 assert not np.allclose(got, [-18, -6]), "you multiplied two sums. R_m is Σ(residual·x): first multiply, then add."
 assert np.allclose(got, [-10, -6]), f"∇R = [-10, -6]; yours is {got}."
+assert is_close(got, [-10.0, -6.0]), (
+    f"right to a few digits only: ∇R = [-10, -6], and yours differs by {got - [-10, -6]}. Small changes of m and b "
+    "only approximate the derivatives. Use the formulas."
+)
 ### BEGIN HIDDEN TESTS
 rng = np.random.default_rng(4)
 xs, ys, at = rng.normal(size=50), rng.normal(size=50), np.array([0.3, -1.2])
@@ -345,8 +356,8 @@ assert got.shape == right.shape and np.allclose(got, right, rtol=1e-9), (
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Two special cases need care. A start in whole numbers, such as `[4, -2]`, must not keep the path in whole numbers.
-# With zero steps, the path holds only the start.
+# Three special cases need care. A start in whole numbers, such as `[4, -2]`, must not keep the path in whole numbers.
+# With zero steps, the path holds only the start. And there may be any number of parameters, not only two.
 
 # %% check descend-corners points=1
 import numpy as np
@@ -374,6 +385,17 @@ assert got.shape == (1, 2), (
     f"with 0 steps the path holds only the start, so its shape is (1, 2); yours has {got.shape}."
 )
 assert np.allclose(got, [[4, -2]]), f"with 0 steps the path holds only the start, [[4, -2]]; yours is {got}."
+three = "theta0 may hold any number of parameters, such as 3. Does your code write the number 2 or unpack m and b?"
+try:
+    got = descend(lambda t: 2 * t, np.array([4.0, -2.0, 1.0]), 0.25, 1)
+except ValueError as error:
+    assert "shape" not in str(error) and "unpack" not in str(error), three
+    raise
+got = np.asarray(got, dtype=float)
+assert got.shape == (2, 3), f"{three} One step makes a path of shape (2, 3); yours has {got.shape}."
+assert np.allclose(got, [[4, -2, 1], [2, -1, 0.5]]), (
+    f"from [4, -2, 1] with γ = 1/4 the step leads to [2, -1, 0.5]; yours leads to {got[1]}."
+)
 
 # %% [markdown]
 # Now use it on Engel's data. The start is $m = 1$, $b = 700$ francs. NumPy's `np.polyfit` knows the formula for the
@@ -418,6 +440,7 @@ for t in (0, 1, 5, 20, 2000):
     print(f"after {t:5,} steps: m = {raw[t, 0]:.4f}, b = {raw[t, 1]:.4f}, R = {R(raw[t]):,.0f}")
 print(f"the best line:     m = {m_best:.4f}, b = {b_best:.4f}, R = {R([m_best, b_best]):,.0f}")
 changed = abs(raw[-1, 1] - 700)
+print(f"b has changed by {changed:.2f} francs.")
 outcome("raw-descent", "a" if changed > 500 else "b" if changed >= 50 else "c" if changed >= 1 else "d")
 floor_m = np.sum(income * (foodexp - 700)) / np.sum(income**2)  # the m with the smallest R when b is 700
 views = {
@@ -623,7 +646,8 @@ assert abs(got - 1 / 9) > 1e-9, (
 assert abs(got - 9) > 1e-9, "that is the largest eigenvalue itself. Solve |1 - γ·λ| = 1 for γ."
 assert abs(got - 1 / 3) > 1e-9, "you used the largest entry on the diagonal. The curvatures are the eigenvalues of H."
 assert abs(got - 1 / 6) > 1e-9, "you used the sum of the eigenvalues. Only the largest sets the limit."
-assert abs(got - 2 / 9) <= 1e-9, f"the limit is 0.2222; yours is {got}."
+assert abs(got - 2 / 9) > 1e-3 or abs(got - 2 / 9) <= 1e-9, f"you rounded: the limit is {2 / 9}; yours is {got}."
+assert abs(got - 2 / 9) <= 1e-9, f"the limit is {2 / 9}; yours is {got}."
 ### BEGIN HIDDEN TESTS
 mixed = np.random.default_rng(7).normal(size=(6, 4))
 bowl_shape = mixed.T @ mixed

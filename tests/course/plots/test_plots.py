@@ -166,7 +166,7 @@ def test_the_text_of_a_fitted_line_gives_its_distance_from_the_points():
     points = {"households": ([0, 1, 2], [1, 0, 1])}
     text = plots.scatter(points, {"line": ([0, 2], [0, 0])}, x="x", y="y", title="Fit").text
     assert "households: 3 points, x from 0 to 2, y from 0 to 1." in text
-    assert 'The root mean square distance from "line" to households is 0.8165, measured vertically.' in text  # sqrt(2/3)
+    assert 'The root mean square distance from "line" to households, along y, is 0.8165.' in text  # sqrt(2/3)
 
 
 def test_a_curve_that_shoots_off_does_not_squash_the_points():
@@ -180,7 +180,7 @@ def test_a_curve_that_shoots_off_does_not_squash_the_points():
 def test_the_text_of_a_surface_gives_its_lowest_point_and_the_path():
     text = a_plot_of_each_kind()[2].text
     assert "lowest value is 0, near (0, 0), and the highest is 56." in text
-    assert "The path has 3 points. It begins at (3, 1), where the value is 19, and ends at (0.3, 0.1), where it is 0.19." in text
+    assert "3 points. It begins at (3, 1), where the value is 19, and ends at (0.3, 0.1), where it is 0.19." in text
 
 
 def test_a_surface_says_when_the_path_leaves_the_picture():

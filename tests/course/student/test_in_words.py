@@ -40,6 +40,13 @@ def add_a_request():
     x += object()
 
 
+
+def append_and_assign():
+    path = []
+    path = path.append(1)
+    path = path.append(2)
+
+
 def call_a_number():
     mean = 3.0
     mean([1, 2])
@@ -63,6 +70,9 @@ def convert_a_tensor():
         (lambda: [1, 2][2], "no such index in this list"),
         (subtract_in_place, "holds whole numbers"),
         (add_a_request, "call its wait() first"),
+        (append_and_assign, "A list's append changes the list and returns None"),
+        (lambda: list(3), "use range(n)"),
+        (lambda: describe(1, 2), "describe takes 1 argument, and 2 were passed."),
         (lambda: np.ones(3) ^ 2, "Write ** for a power"),
         (lambda: 0.5 ^ 2, "Write ** for a power"),
         (lambda: 1 if np.ones(3) > 0 else 2, "neither true nor false"),

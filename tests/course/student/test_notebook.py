@@ -232,8 +232,8 @@ def test_an_untouched_task_is_called_empty(notebook):
     status, outputs = notebook.run(CHECK, "mean-check")
     assert status == "error"
     assert re.fullmatch(
-        r"✗ mean failed: `mean` is still empty: in cell \[\d+\], replace the line `raise NotImplementedError\(...\)` by "
-        r"your own and run the cell, then run this check\.",
+        r"✗ mean failed: `mean` is still empty: in cell \[\d+\], replace the line `raise NotImplementedError\(...\)` "
+        r"by your own and run the cell, then run this check\.",
         text(outputs),
     )
 
