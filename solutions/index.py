@@ -5,8 +5,8 @@
 # processes compute together, each over its own part of the data. You write each piece yourself, in a few lines. It runs
 # on engines, which are processes on this machine.
 #
-# **Start here:** run the cell below (click it, then press Shift+Enter). It looks at your machine and says what works.
-# Then open the first lab.
+# **Start here:** run the cell below (click it, then press Shift+Enter). It looks at your machine and says what works,
+# which takes half a minute at most.
 
 # %% measure machine
 from course import doctor
@@ -20,6 +20,8 @@ doctor.check()
 #
 # You write every part of this program yourself: the gradient in lab 1, mini-batches in lab 2, the network in lab 3, the
 # messages between engines in lab 4, and the ring in which they travel in lab 5. In lab 6 the parts come together.
+#
+# Run the cell, then open lab 01 in the table below it.
 
 # %% measure first-training
 from course import first_training

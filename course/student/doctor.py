@@ -94,6 +94,8 @@ class MachineReport(list):
         """One sentence on whether the labs can run here."""
         if missing := self.list_missing():
             return f"{name_labs()} cannot run yet. Missing: {', '.join(finding.what for finding in missing)}."
+        if any(finding.what == "Horovod" and finding.state == NOT_YET for finding in self):
+            return f"{name_labs()} can begin. Of these, lab 06 also needs Horovod."
         return f"{name_labs()} have all they need."
 
     def __str__(self):

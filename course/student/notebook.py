@@ -63,7 +63,10 @@ class CheckCellWatcher:
             self.redirect_stderr()
 
     def after(self, result):
-        """Restore the shell, and report a check that passed; IPython calls this after each cell."""
+        """Restore the shell, and report a check that passed; IPython calls this after each cell.
+
+        A check that passed on an older version of its task has not passed.
+        """
         check, self.check = self.check, None
         self.restore()
         if result is None:
@@ -71,8 +74,11 @@ class CheckCellWatcher:
         if check is None:
             self.note_error(result)
         elif result.success:
-            praise, (warning, _) = self.progress.praise(check), self.warn(check)
-            print(f"{praise}\n  But {warning[0].lower()}{warning[1:]}" if warning else praise)
+            warning, has_run = self.warn(check)
+            if has_run:
+                print(self.progress.praise(check) + (f"\n  But {warning[0].lower()}{warning[1:]}" if warning else ""))
+            else:
+                print(f"{self.progress.blame(check)}{warning}")
 
     def note_error(self, result):
         """Remember whether a cell that is no check ended with an error, for the checks of its task."""
@@ -168,6 +174,9 @@ class CheckCellWatcher:
         frames = []
         for frame in traceback.extract_tb(tb):
             label = self.shell.compile.format_code_name(frame.filename)  # None outside of cells
+            is_comprehension = re.fullmatch(r"<(\w+comp|genexpr)>", frame.name)
+            if is_comprehension and frames and frames[-1][0].lineno == frame.lineno:
+                continue  # the same line as that of its function, which students know by name
             if label is not None:
                 frames.append((frame, label[1].removeprefix("In")))
         return frames

@@ -731,6 +731,9 @@ pairs = [(np.asarray(left, dtype=float), np.asarray(right, dtype=float)) for lef
 assert all(left.ndim == 1 and left.shape == right.shape for left, right in pairs), (
     "in each shard x and y are two arrays of the same length."
 )
+assert not all(np.allclose(left, 100 + right) for left, right in pairs), (
+    "in your pairs y comes first: a shard is the pair (x of the shard, y of the shard)."
+)
 assert all(np.allclose(right, 100 + left) for left, right in pairs), (
     "x and y were cut differently: every x_i must stay together with its y_i."
 )
@@ -746,6 +749,8 @@ assert np.array_equal(together, xs), f"the shards together must hold the points 
 assert sizes == [2, 2, 3, 3], (
     f"the sizes may differ by one at most: 2, 2, 3, 3. Yours are {sizes}. Spread the remaining points."
 )
+count = len(shards(xs, 100 + xs, 3))
+assert count == 3, f"3 shards were asked for; yours are {count}. Their number is k, which is not always 4."
 ### BEGIN HIDDEN TESTS
 for n, k in [(235, 4), (8, 4), (11, 3), (3, 3), (5, 1), (2, 4)]:
     xs = np.random.default_rng(n).permutation(n) * 1.0

@@ -40,7 +40,6 @@ def add_a_request():
     x += object()
 
 
-
 def append_and_assign():
     path = []
     path = path.append(1)
@@ -71,6 +70,9 @@ def convert_a_tensor():
         (subtract_in_place, "holds whole numbers"),
         (add_a_request, "call its wait() first"),
         (append_and_assign, "A list's append changes the list and returns None"),
+        (lambda: len(zip([1])), "Make a list of it"),
+        (lambda: map(int, "12")[0], "Make a list of it"),
+        (lambda: np.split(np.ones(10), 4), "np.array_split also cuts"),
         (lambda: list(3), "use range(n)"),
         (lambda: describe(1, 2), "describe takes 1 argument, and 2 were passed."),
         (lambda: np.ones(3) ^ 2, "Write ** for a power"),
