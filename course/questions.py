@@ -128,7 +128,8 @@ def outcome(name, measured):
     prediction["seen"] = True
     save_predictions()
     if isinstance(value, int | float) and not isinstance(measured, str):
-        comparison = f" That is {measured / value:.2g} times your prediction." if value > 0 and measured > 0 else ""
+        times = float(f"{measured / value:.2g}") if value > 0 and measured > 0 else None  # 170 and not 1.7e+02
+        comparison = f" That is {times:g} times your prediction." if times else ""
         print(f"You predicted {value:g}; the outcome is {shown}.{comparison}")
     else:
         print(f"You predicted {value}; the outcome is {shown}{', as you said' if str(value) == shown else ''}.")

@@ -38,9 +38,19 @@ def curves(series, *, x, y, title, log_x=False, log_y=False):
         thin_labels(axes.yaxis)
     if len(series) > 1:
         axes.legend(fontsize=11, framealpha=0.95)
-        order = sorted(last, key=last.get)
-        sentences.append("Last values, from lowest to highest: " + "; ".join(order) + ".")
+        sentences.append(f"Last values, from lowest to highest: {_rank(last)}.")
     return Plot(figure, " ".join(sentences), sentences[-1])
+
+
+def _rank(last):
+    """The names of `last`, name -> value, from the lowest value to the highest; "a = b" where values are equal."""
+    text, before = "", None
+    for name in sorted(last, key=last.get):
+        if before is not None:
+            text += " = " if np.isclose(last[name], before, rtol=1e-9, atol=0) else "; "
+        text += name
+        before = last[name]
+    return text
 
 
 def thin_labels(axis):
@@ -83,8 +93,7 @@ def repeats(series, *, x, y, title):
             last[name] = means[-1]
     axes.xaxis.get_major_locator().set_params(integer=True)
     if len(last) > 1:
-        ends = "; ".join(f"{name} {number(last[name])}" for name in sorted(last, key=last.get))
-        sentences.append(f"Last values, each the mean of its runs, from lowest to highest: {ends}.")
+        sentences.append(f"Last values, each the mean of its runs, from lowest to highest: {_rank(last)}.")
     figure.legend(loc="outside lower center", ncols=2, fontsize=11, frameon=False)  # thin lines fill the inside
     return Plot(figure, " ".join(sentences), sentences[-1])
 

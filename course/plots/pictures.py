@@ -72,13 +72,13 @@ def _brightest_quarter(band):
     return max(means, key=means.get)
 
 
-def maps(grids, names, *, title, classes):
+def maps(grids, names, *, title, classes, compare=True):
     """Draw maps of classes side by side, three per row, with the number of each class written on its larger fields.
 
     grids: 2-D arrays of whole numbers, 0 for no class (white). names: the titles above the maps.
     classes: the name of each number, from 0 on; at most 20. The numbers on the fields tell classes apart where colours
     do not. The text gives the share of each class in the first map and the largest shares in the others, and how often
-    these agree with the first map where both have a class.
+    these agree with the first map where both have a class. compare: False if the maps need not agree.
     Returns a Plot. Raises ValueError unless there is one name per map.
     """
     from matplotlib.colors import ListedColormap
@@ -102,8 +102,9 @@ def maps(grids, names, *, title, classes):
         axes.tick_params(labelsize=8 * scale)
         _number_fields(axes, grid, present, 4 + 4 * scale)
         sentences.append(f"{name}: {class_shares(grid, classes, MOST_CLASSES if i else len(classes))}.")
-        if i and grid.shape == grids[0].shape:
-            sentences.append(_agreement(grid, grids[0], names[0]))
+    alike = [f"{name} {_agreement(grid, grids[0])}" for grid, name in zip(grids[1:], names[1:], strict=True)]
+    if compare and alike:
+        sentences.append(f"Pixels with the same class as in {names[0]}, where both maps have one: {', '.join(alike)}.")
     _add_class_legend(figure, present, colours, classes, legend_columns, 9 * scale)
     return Plot(figure, " ".join(sentences), sentences[-1], has_photo=True)
 
@@ -116,11 +117,10 @@ def _number_fields(axes, grid, classes, size):
             mark.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.8})
 
 
-def _agreement(grid, first, name):
-    """How often a map has the class of the first one, as a sentence."""
-    both = (first > 0) & (grid > 0)
-    share = f"{np.mean(grid[both] == first[both]):.1%}" if both.any() else "none"
-    return f"Of the pixels that have a class in both maps, {share} have the same class as in {name}."
+def _agreement(grid, first):
+    """How often a map has the class of the first one, where both have a class, as a percentage; "none" without any."""
+    both = (first > 0) & (grid > 0) if grid.shape == first.shape else np.zeros(1, dtype=bool)
+    return f"{np.mean(grid[both] == first[both]):.1%}" if both.any() else "none"
 
 
 def _add_class_legend(figure, present, colours, classes, columns, size):

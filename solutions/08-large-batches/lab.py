@@ -149,7 +149,7 @@ assert abs(got - 0.8) > 1e-9, (
 assert abs(got + 0.82) > 1e-9, "small_steps went uphill. A step is w minus eta times the gradient."
 assert abs(got - 0.39) > 0.01, "small_steps: the step is divided by k. Each small step uses the whole eta."
 assert abs(got - 0.2) > 1e-9, "small_steps stopped after one batch: is `return` inside the loop?"
-assert abs(got - 0.78) <= 1e-9, f"small_steps: by hand w is 0.2 and then 0.78, but yours ends at {got}."
+assert abs(got - 0.78) <= 1e-9, f"small_steps: by hand w is 0.2 and then 0.78, but yours ends at {got:.4g}."
 got = large_step(miss, zero.copy(), pair, 0.2)
 assert got is not None, "large_step returned None. End it with a `return` statement."
 got = float(np.ravel(got)[-1])
@@ -160,7 +160,7 @@ assert abs(got - 0.4) > 1e-9, (
     "large_step gives 0.4: it divides twice, or uses one batch only. Average over all kn examples once."
 )
 assert abs(got - 0.78) > 1e-9, "large_step takes its second gradient at a new w. Take all of them at w_t."
-assert abs(got - 0.8) <= 1e-9, f"large_step: by hand w is 0.2 · (2 + 6) / 2 = 0.8, but yours is {got}."
+assert abs(got - 0.8) <= 1e-9, f"large_step: by hand w is 0.2 · (2 + 6) / 2 = 0.8, but yours is {got:.4g}."
 ### BEGIN HIDDEN TESTS
 from course.checks import is_close
 
@@ -318,7 +318,7 @@ ends = {when: np.median(changes[:, -1]) for when, changes in moved.items()}
 for when in moved:
     print(
         f"{when}: c_32 is {np.round(moved[when][:, -1], 2)} for the five seeds. The large step misses the end of the "
-        f"small ones by {np.round(misses[when], 2)} of their way."
+        f"small ones by {np.round(misses[when], 2)} times the length of their way."
     )
 outcome("alike", "abc"[list(ends).index(min(ends, key=ends.get))])
 plots.curves(
@@ -338,7 +338,7 @@ for when in moved:
     lines.append(
         f"- **{when[0].upper()}{when[1:]}** the median of $c_1$ is {c[0]:.2f}, and $c_j$ stays below one half for "
         f"{alike} of the 32 steps. In the median seed one large step misses the end of the small ones by "
-        f"{np.median(miss):.2f} of their way (lowest {miss.min():.2f}, highest {miss.max():.2f}). "
+        f"{np.median(miss):.2f} times the length of their way (lowest {miss.min():.2f}, highest {miss.max():.2f}). "
         f"$2/\\lambda_{{max}}$ is about {limit:.2g}, and the large step's learning rate is {large:.2g}: "
         f"{plots.number(float(f'{large / limit:.2g}'))} times this limit."
     )
@@ -839,6 +839,9 @@ got = conclude()
 assert got is not None, "conclude returned None. End it with `return seeds, verdicts`."
 assert len(got) == 2, "conclude returns two things: the list of seeds and the dict of verdicts."
 seeds_now, verdicts_now = got
+assert isinstance(verdicts_now, dict), (
+    "the second thing that conclude returns is the dict of verdicts, after the seeds."
+)
 seeds_now = [int(seed) for seed in seeds_now]
 assert len(seeds_now) == 5, f"the plan has five seeds; you return {len(seeds_now)}."
 assert len(set(seeds_now)) == 5, f"a seed appears twice in {seeds_now}. Two equal runs tell no more than one."
@@ -1907,9 +1910,10 @@ to_error = {k: simulated[ks.index(k)] * epoch / warmup.EPOCHS for k, epoch in re
 formula = [warmup.EPOCHS * epoch_seconds(warmup.TRAINED, warmup.N, k, c, 4 * length, alpha, beta) for k in ks]
 print(f"measured: {1e3 * c:.2f} ms for one rank's {warmup.N} examples and its step")
 for k, seconds, total in zip(ks, clock, simulated, strict=True):
+    below = f"below 9% from epoch {reached[k]}" if k in reached else "never below 9%" if k in ladder else "not trained"
     print(
         f"k = {k:4}: an iteration {1e3 * seconds:5.2f} ms, of it {1 - c / seconds:4.0%} communication; 30 epochs "
-        f"{total:6.3f} s, {simulated[0] / total:5.1f} times as fast; below 9% from epoch {reached.get(k, '(never)')}"
+        f"{total:6.3f} s, {simulated[0] / total:5.1f} times as fast; {below}"
     )
 display(
     plots.curves(
@@ -1933,7 +1937,11 @@ if to_error:
         Markdown(
             f"30 epochs are shortest with k = {ks[int(np.argmin(simulated))]}, and the time to a held-out error below 9% "
             f"is shortest with k = {best}, {to_error[1] / to_error[best]:.1f} times shorter than with one rank. "
-            + (f"With k = {missed} that error is never reached." if missed else "Every k of step 7 reaches that error.")
+            + (
+                f"With k = {', '.join(map(str, missed))} it never falls below 9%."
+                if missed
+                else "Every k of step 7 reaches that error."
+            )
             if 1 in to_error
             else "One rank alone does not reach 9% here: look at the picture of step 7."
         )

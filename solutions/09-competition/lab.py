@@ -164,7 +164,7 @@ def random_split(labels, share, seed):
 import numpy as np
 
 field = np.zeros((20, 30), dtype=np.uint8)
-field[:10, :20], field[10:, :10], field[15, 20:], field[17, 20:28] = 1, 2, 4, 5  # 200, 100, 10 and 8; none of class 3
+field[:10, :20], field[10:, :10], field[17, 20:28], field[15, 20:] = 1, 2, 4, 5  # 200, 100, 8 and 10; none of class 3
 got = random_split(field.copy(), 0.1, seed=1)
 assert got is not None, "random_split returned None: keep its last line."
 got = np.asarray(got)
@@ -172,14 +172,15 @@ assert got.shape == (20, 30) and got.dtype == bool, "return the boolean array `t
 assert got.any(), "no pixel is for training."
 assert not got[field == 0].any(), "pixels of class 0, which have no class, are for training: begin at class 1."
 each = [int(got[field == c].sum()) for c in (1, 2, 4, 5)]
-assert each != [180, 90, 9, 7], "nine tenths are for training: a tenth is for training, and the rest is the test."
-assert each != [20, 10, 1, 0], (
+assert each != [180, 90, 7, 9], "nine tenths are for training: a tenth is for training, and the rest is the test."
+assert each != [20, 10, 1, 0], "the last class, 5, has no training pixels: range ends before its second number."
+assert each != [20, 10, 0, 1], (
     "of 8 pixels 0.8 is a tenth, and your split draws none: int() cuts the fraction off. Use round(share * count)."
 )
 assert sum(each) not in (31, 32) or each == [20, 10, 1, 1], (
     f"the total is right, but {each} pixels of classes 1, 2, 4 and 5 are for training. Draw for each class separately."
 )
-assert each == [20, 10, 1, 1], f"of 200, 100, 10 and 8 pixels 20, 10, 1 and 1 are for training, and not {each}."
+assert each == [20, 10, 1, 1], f"of 200, 100, 8 and 10 pixels 20, 10, 1 and 1 are for training, and not {each}."
 half = int(np.asarray(random_split(field.copy(), 0.5, seed=1))[field == 1].sum())
 assert half == 100, (
     f"half of 200 pixels are 100, and {half} are for training: a pixel is drawn only once, replace=False."
@@ -194,7 +195,7 @@ from course.checks import call
 field[0, 0] = 3
 got = np.asarray(call(random_split, field, 0.25, seed=5, new=True))
 each = [int(got[field == c].sum()) for c in (1, 2, 3, 4)]
-assert each == [50, 25, 0, 2], f"a quarter of 199, 100, 1 and 10 pixels is 50, 25, 0 and 2; yours {each}."
+assert each == [50, 25, 0, 2], f"a quarter of 199, 100, 1 and 8 pixels is 50, 25, 0 and 2; yours {each}."
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -226,6 +227,7 @@ plots.maps(
     ["random", "disjoint"],
     classes=["not used", "training", "public test", "private test"],
     title="Two splits of the same scene",
+    compare=False,
 )
 
 # %% [markdown]
@@ -284,8 +286,12 @@ assert not np.array_equal(got, (right > 0).astype(int)), (
 assert not np.allclose(got, right / 9) and not np.allclose(got, right / right.sum(axis=1, keepdims=True)), (
     "the entries are shares: return the numbers of pixels, without a division."
 )
+assert not np.array_equal(got, np.roll(right, -1, axis=(0, 1))), (
+    "rows and columns are shifted by one: here class numbers begin at 0, so class c has row c."
+)
 assert got.sum() == 9, f"there are 9 pixels, so the entries add up to 9; yours add up to {got.sum()}."
 assert np.array_equal(got, right), f"for truth 222200111 and map 222002112 your matrix is wrong:\n{got}"
+assert got.dtype.kind in "iu", f"C counts, so its entries are integers, not {got.dtype}: np.zeros(..., dtype=int)."
 ### BEGIN HIDDEN TESTS
 from course.checks import call
 
@@ -296,7 +302,6 @@ got = np.asarray(call(confusion, true_now, predicted_now, 6))
 assert np.array_equal(right, got), (
     f"with six classes, some of which have no pixel, the matrix is\n{right}\nand not\n{got}"
 )
-assert got.dtype.kind in "iu", f"C counts, so its entries are integers, not {got.dtype}: np.zeros(..., dtype=int)."
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -402,6 +407,9 @@ got = window_mean(small, 1)
 assert got is not None, "window_mean returned None: its last line must begin with `return`."
 got = np.asarray(got, dtype=float)
 assert got.shape == (3, 4, 1), f"one mean per pixel and per number: shape (3, 4, 1); yours has {got.shape}."
+assert abs(got[1, 2, 0] - 6.8756) > 1e-3, (
+    "the image was changed, and later windows contain means of earlier ones: collect the means in a new array."
+)
 assert not np.isnan(got).any(), (
     "some means are NaN, because a window is empty: a slice must not begin before 0. Use max(row - r, 0)."
 )
@@ -837,6 +845,7 @@ from course.spmd import spmd
 # There the line misses by 1.8: gradient -3.6; with momentum 0.5 u = -3 - 3.6 = -6.6, and a rate of 0.05 leads to 0.93.
 row = {"X": np.ones((2, 1)), "y": np.array([3.0, 3.0]), "w": np.zeros(2), "n": 1, "seed": 1}
 run = spmd(train, ranks=2, **row, gradient=line_gradient, etas=[0.1, 0.05], momentum=0.5, carrier="simulated")
+assert not any(each is None for each in run), "train returned None: keep its last line, `return path`."
 lengths = [len(each) for each in run]
 assert lengths == [2, 2], f"two learning rates make two iterations and two entries on each rank; yours {lengths}."
 got = np.array([[np.asarray(w, dtype=float) for w in each] for each in run])

@@ -66,6 +66,8 @@ def test_a_prediction_is_shown_beside_the_outcome(capsys):
     predict("crossover", 8)
     outcome("crossover", 12)
     assert "You predicted 8; the outcome is 12. That is 1.5 times your prediction." in capsys.readouterr().out
+    outcome("crossover", 1364)
+    assert "That is 170 times your prediction." in capsys.readouterr().out
     predict("which", "b")
     outcome("which", "b")
     outcome("which", "c")

@@ -96,6 +96,8 @@ def test_the_text_of_curves_gives_their_ends_extremes_and_order():
     assert "dipping: 4 points; goes from 7 at 0 to 3 at 3; lowest value 0.5 at 1; highest value 9 at 2." in text
     assert "flat: 4 points; stays level" in text
     assert text.endswith("Last values, from lowest to highest: falling; dipping; flat.")
+    equal = {"late": ([0, 1], [5, 2]), "flat": ([0, 1], [2, 2]), "high": ([0, 1], [3, 3])}
+    assert plots.curves(equal, x="step", y="R", title="Loss").text.endswith("highest: late = flat; high.")
 
 
 def test_the_text_of_repeated_runs_gives_their_mean_and_where_they_end():
@@ -508,7 +510,11 @@ def test_the_text_of_maps_gives_their_shares_and_how_far_they_agree():
     plot = plots.maps([FIELDS, other], ["truth", "mine"], title="Maps", classes=["none", "corn", "oats"])
     assert "truth: 4 pixels have a class: corn 50.0%, oats 50.0%." in plot.text
     assert "mine: 5 pixels have a class: oats 60.0%, corn 40.0%." in plot.text
-    assert "Of the pixels that have a class in both maps, 75.0% have the same class as in truth." in plot.text
+    assert plot.see == "Pixels with the same class as in truth, where both maps have one: mine 75.0%."
+    names = {"title": "Maps", "classes": ["none", "corn", "oats"]}
+    both = plots.maps([FIELDS, other, FIELDS], ["truth", "mine", "yours"], **names)
+    assert both.see.endswith(" mine 75.0%, yours 100.0%.")
+    assert "same class" not in plots.maps([FIELDS, other], ["truth", "mine"], **names, compare=False).text
 
 
 def test_the_text_of_further_maps_gives_the_largest_classes():

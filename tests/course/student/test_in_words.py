@@ -35,6 +35,11 @@ def fill_a_slice():
     x[:2] = np.ones(3)
 
 
+def change_a_tuple():
+    run = (43, 3, True)
+    run[0] = 22
+
+
 def add_a_request():
     x = np.arange(3)
     x += object()
@@ -68,6 +73,9 @@ def convert_a_tensor():
         (lambda: np.ones(5)[0, 1], "more indices in the brackets"),
         (lambda: [1, 2][2], "no such index in this list"),
         (subtract_in_place, "holds whole numbers"),
+        (lambda: len(forget_return()), "This value is None"),
+        (lambda: np.zeross(3), "no zeross in numpy"),
+        (change_a_tuple, "A tuple cannot be changed"),
         (add_a_request, "call its wait() first"),
         (append_and_assign, "A list's append changes the list and returns None"),
         (lambda: len(zip([1])), "Make a list of it"),
