@@ -18,7 +18,8 @@
 #
 # | step | what | minutes |
 # |---|---|---|
-# | 0 | how the lab works, and five questions | 9 |
+# | quiz | five questions | 3 |
+# | 0 | how the lab works | 6 |
 # | 1 | the data and the error R | 8 |
 # | 2 | gradient descent | 19 |
 # | 3 | why it is slow | 11 |

@@ -15,7 +15,8 @@
 #
 # | step | what | minutes |
 # |---|---|---|
-# | 0 | five questions, and what lab 1 gave you | 5 |
+# | quiz | five questions from memory | 3 |
+# | 0 | what lab 1 gave you | 2 |
 # | 1 | epochs and iterations | 3 |
 # | 2 | one example at a time | 10 |
 # | 3 | mini-batches | 16 |

@@ -17,7 +17,7 @@
 #
 # | step | what | minutes |
 # |---|---|---|
-# | opening | five questions on labs 1 and 2 | 3 |
+# | quiz | five questions from memory | 3 |
 # | 1 | how many weights? | 3 |
 # | 2 | ReLU and softmax | 11 |
 # | 3 | the network | 7 |

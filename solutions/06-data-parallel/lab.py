@@ -17,7 +17,8 @@
 #
 # | step | what | minutes |
 # |---|---|---|
-# | 0 | five questions, and your all-reduce | 5 |
+# | quiz | five questions from memory | 3 |
+# | 0 | your all-reduce | 2 |
 # | 1 | rows for each rank | 6 |
 # | 2 | torch.distributed | 5 |
 # | 3 | average the parameters | 7 |
@@ -80,11 +81,6 @@ from course.spmd import spmd
 
 cluster.prepare(5)
 
-# %% [markdown]
-# ## Step 0. Five questions, and your all-reduce
-#
-# Five questions on labs 1 to 5 come first.
-
 # %% quiz opening points=1
 # 1. A quadratic has the curvatures 1 and 8. Above which learning rate does gradient descent diverge?
 #    = 0.25
@@ -109,6 +105,8 @@ cluster.prepare(5)
 #    because each rank sends $2 (k - 1) / k$ times the array, which is $1.5 \cdot 12$ (lab 5).
 
 # %% [markdown]
+# ## Step 0. Your all-reduce
+#
 # In data parallel training every rank has a **copy of the model** and a **part of the rows**. In each step every rank
 # computes the gradient of its own rows, then all ranks average their gradients, and then all ranks take the same step.
 # So the copies stay equal. The average is the sum that an all-reduce returns, divided by $k$.

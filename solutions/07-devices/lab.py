@@ -16,7 +16,7 @@
 #
 # | step | what | minutes |
 # |---|---|---|
-# | quiz | five questions on labs 1 to 6 | 3 |
+# | quiz | five questions from memory | 3 |
 # | 1 | one slice per device | 7 |
 # | 2 | cut, run, concatenate | 9 |
 # | 3 | where did it run? | 10 |

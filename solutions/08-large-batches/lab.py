@@ -17,7 +17,7 @@
 #
 # | step | what | minutes |
 # |---|---|---|
-# | 0 | five questions on earlier labs | 3 |
+# | quiz | five questions from memory | 3 |
 # | 1 | k small steps and one large step | 8 |
 # | 2 | are the gradients alike? | 11 |
 # | 3 | warm-up | 8 |

@@ -17,7 +17,7 @@
 #
 # | step | what | minutes |
 # |---|---|---|
-# | 0 | five questions on earlier labs | 3 |
+# | quiz | five questions from memory | 3 |
 # | 1 | the scene | 3 |
 # | 2 | two splits | 9 |
 # | 3 | the confusion matrix | 9 |
