@@ -7,6 +7,7 @@ each short name that is not a file of this folder. A module is imported on first
 import importlib
 
 PUBLIC = {  # short name in labs -> module
+    "averaging": "course.experiments.averaging",
     "batchnorm": "course.experiments.batchnorm",
     "board": "course.competition.client",
     "doctor": "course.student.doctor",

@@ -1,0 +1,6 @@
+# task: train-round
+def train_round(comm, w, batches, gradient, gamma, C, all_reduce):
+    comm.compute(C * len(batches))
+    for batch in batches:
+        w = w - gamma * gradient(w, batch)
+    return all_reduce(comm, w) / comm.size

@@ -1,0 +1,9 @@
+# task: best-tau
+# loses: best-tau-check
+# hint: is a time or a number of rounds
+def seconds_to(M, tau, C, S):
+    return M * (tau * C + S)
+
+
+def best_tau(M, C, S):
+    return min(M[tau] * (tau * C + S) for tau in M)

@@ -1,0 +1,12 @@
+# task: local-sgd
+# loses: local-sgd-check
+# hint: local_sgd returned None
+def local_sgd(gradient, w, rounds, gamma):
+    for work in rounds:
+        ends = []
+        for batches in work:
+            own = w
+            for batch in batches:
+                own = own - gamma * gradient(own, batch)
+            ends.append(own)
+        w = np.mean(ends, axis=0)

@@ -1,0 +1,7 @@
+# task: outer-step
+# loses: outer-step-check
+# hint: returns two results: the new w and the new v
+def outer_step(w, v, ws, eta, m):
+    delta = w - np.mean(ws, axis=0)
+    v = m * v + delta
+    return w - eta * (m * v + delta)

@@ -1,0 +1,13 @@
+# task: post-local
+# loses: post-local-check
+# hint: as if gradients were averaged in all steps
+def train_post_locally(model, targets, gamma, start, tau):
+    ddp = DistributedDataParallel(model)
+    state = PostLocalSGDState(process_group=None, subgroup=dist.group.WORLD, start_localSGD_iter=start)
+    ddp.register_comm_hook(state, post_localSGD_hook)
+    averager = PeriodicModelAverager(period=tau, warmup_steps=start)
+    optimizer = PostLocalSGDOptimizer(optim=torch.optim.SGD(model.parameters(), lr=gamma), averager=averager)
+    for target in targets:
+        optimizer.zero_grad()
+        squared_miss(ddp(torch.ones(1, 1)), target).backward()
+        optimizer.step()

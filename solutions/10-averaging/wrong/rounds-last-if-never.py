@@ -1,0 +1,12 @@
+# task: rounds
+# loses: rounds-check
+# hint: 95% is never reached
+def rounds_to(a, numbers, accuracies):
+    for number, accuracy in zip(numbers, accuracies, strict=True):
+        if accuracy >= a:
+            return number
+    return number
+
+
+def speed_up(N, M, tau):
+    return N / (tau * M)

@@ -1,0 +1,10 @@
+# task: rounds
+# loses: rounds-check
+# hint: equal counts too
+def rounds_to(a, numbers, accuracies):
+    reached = [number for number, accuracy in zip(numbers, accuracies, strict=True) if accuracy > a]
+    return reached[0] if reached else np.inf
+
+
+def speed_up(N, M, tau):
+    return N / (tau * M)

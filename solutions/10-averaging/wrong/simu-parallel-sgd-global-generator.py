@@ -1,0 +1,14 @@
+# task: simu-parallel-sgd
+# loses: simu-parallel-sgd-check
+# hint: NumPy's global generator
+def simu_parallel_sgd(gradient, w0, examples, gamma, K, seed):
+    T = len(examples) // K
+    np.random.seed(seed)
+    order = np.random.permutation(len(examples))
+    ws = []
+    for rows in order[: K * T].reshape(K, T):
+        w = w0
+        for row in rows:
+            w = w - gamma * gradient(w, examples[row])
+        ws.append(w)
+    return np.mean(ws, axis=0), np.array(ws)

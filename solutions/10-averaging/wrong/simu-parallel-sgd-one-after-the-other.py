@@ -1,0 +1,12 @@
+# task: simu-parallel-sgd
+# loses: simu-parallel-sgd-check
+# hint: only one machine started at w0
+def simu_parallel_sgd(gradient, w0, examples, gamma, K, seed):
+    T = len(examples) // K
+    order = np.random.default_rng(seed).permutation(len(examples))
+    w, ws = w0, []
+    for rows in order[: K * T].reshape(K, T):
+        for row in rows:
+            w = w - gamma * gradient(w, examples[row])
+        ws.append(w)
+    return np.mean(ws, axis=0), np.array(ws)

@@ -1,0 +1,10 @@
+# task: two-ways
+# loses: two-ways-check
+# hint: the average gradient is 3
+def average_weights(step, w, states, gradients):
+    results = [step(w, g, state) for g, state in zip(gradients, states, strict=True)]
+    return np.mean([new for new, _ in results], axis=0), [state for _, state in results]
+
+
+def average_gradients(step, w, state, gradients):
+    return step(w, gradients[0], state)

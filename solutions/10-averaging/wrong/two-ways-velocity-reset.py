@@ -1,0 +1,10 @@
+# task: two-ways
+# loses: two-ways-check
+# hint: if the velocities start at 0
+def average_weights(step, w, states, gradients):
+    results = [step(w, g, 0 * state) for g, state in zip(gradients, states, strict=True)]
+    return np.mean([new for new, _ in results], axis=0), [state for _, state in results]
+
+
+def average_gradients(step, w, state, gradients):
+    return step(w, np.mean(gradients, axis=0), state)
