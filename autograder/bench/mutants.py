@@ -15,7 +15,7 @@ from autograder.authoring import judge, mutants
 from autograder.labs import answers, build, source
 from course.errors import Problem
 
-LEAST_SECONDS, TIMES = 4, 5  # a mutant that loops is caught after 4 seconds and 5 times the time of its answer
+LEAST_SECONDS, TIMES = 2, 5  # a mutant that loops is caught after 2 seconds and 5 times the time of its answer
 TRIES = 3  # of a right answer, which may be too slow for the limits of a run on engines where the machine is busy
 OF_SOLUTION = "solution"  # the name of the answer that is the solution
 
@@ -68,11 +68,14 @@ def judge_mutants(solution, right):
         judge.run_cells(solution, examination)
         whole, kept = examination.cell_seconds, len(examination.history)
         for answer in right:
-            examination.cell_seconds = whole
-            examination.cell_seconds = LEAST_SECONDS + TIMES * time_answer(answer, solution, examination)
+            limit = LEAST_SECONDS + TIMES * time_answer(answer, solution, examination)
             for mutant in mutants.make_mutants(answer.source):
                 attempt = answers.Answer(answer.name, answer.task, mutant.source)
+                examination.cell_seconds, examination.remarks = limit, []
                 yield answer, mutant, find_first_hint(attempt, solution, examination)
+                examination.cell_seconds = whole
+                if examination.remarks:  # perhaps the kernel is a new one, in which the first call takes longer
+                    time_answer(answer, solution, examination)
                 del examination.history[kept:]  # a kernel that is replaced runs the solved lab, not all mutants
 
 

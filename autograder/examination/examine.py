@@ -155,6 +155,6 @@ class Examination:
             self.kernel.stop()
             self.kernel.start()
             for past in self.history:
-                self.kernel.run(past, min(self.cell_seconds, self.end - self.kernel.now()))
+                self.kernel.run(past, min(GIVEN_SECONDS, self.end - self.kernel.now()))  # it may be a given cell
         except (KernelLost, TimeUp):
             self.kernel = None
