@@ -23,7 +23,7 @@ MOST_LINES = 8  # of a failed process's messages that are shown
 HIDDEN = {"CUDA_VISIBLE_DEVICES": "", "TF_CPP_MIN_LOG_LEVEL": "2"}  # GPUs, and TensorFlow's remarks on this machine
 
 
-def run(program, roles, servers, seconds=180):
+def run(program, roles, servers, seconds=300):
     """Run `python PROGRAM ROLE NUMBER ADDRESSES...` once per role, and print what the processes print, line by line.
 
     program: the path of a Python file. roles: the role of each process, as in ["ps", "worker", "worker"]; processes of

@@ -1723,10 +1723,10 @@ run.trace.timeline()
 #
 # The next four steps are to read and run. They show the parameter server in the libraries of the field, and give no points.
 #
-# In `torch.distributed.rpc` no rank receives. A worker **calls a function on the server**, a remote procedure call (RPC): it
-# names the rank and the function, and gets the result back. The server answers each call in a thread, so the functions take
-# a lock while they change the weights. RPC sends a function by its name, so each engine must know it under that name: the
-# first lines of `train_by_rpc` see to that.
+# With `torch.distributed.rpc` the server calls no `recv`. A worker **calls a function on the server**, which is a remote
+# procedure call (RPC): the worker names the rank and the function, and gets the result back. The server answers each call
+# in a thread, so its functions take a lock while they change the weights. RPC sends a function by name, so each engine must
+# know the function under that name: the first lines of `train_by_rpc` see to that.
 
 # %% measure
 # Measurement (not graded): a server over RPC on four engines; worker 3 is slower than the others. 10 s.
