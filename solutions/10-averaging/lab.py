@@ -2,10 +2,10 @@
 # # Lab 10: Averaging models
 #
 # Lab 6 averaged after every step. Each step then waits for a message, and on a slow network training spends its time
-# waiting. What if ranks average less often? Liang Dong's lecture calls the answers **parameter averaging**: each worker
-# trains its own copy of the model, and now and then the copies are replaced by their average. Ilnur Shugaepov's lecture
-# tells its history. Zinkevich, Weimer, Li and Smola averaged once, at the very end (*Parallelized Stochastic Gradient
-# Descent*, 2010). SparkNet averages every τ steps (Moritz, Nishihara, Stoica and Jordan,
+# waiting. What if ranks average less often? Liang Dong's lecture calls this **parameter averaging**: each worker trains its
+# own copy of the model, and now and then the copies are replaced by their average. Ilnur Shugaepov's lecture shows two
+# algorithms. Zinkevich, Weimer, Li and Smola averaged once, at the very end (*Parallelized Stochastic Gradient Descent*,
+# 2010). SparkNet averages every τ steps (Moritz, Nishihara, Stoica and Jordan,
 # [arXiv:1511.06051](https://arxiv.org/abs/1511.06051)). In this lab you write both, find out when they are exact, where
 # they go wrong, and how often one should average.
 #
@@ -271,8 +271,8 @@ assert len(firsts) > 3, "over 12 seeds the same few examples come first: shuffle
 # shows first). After $10 \cdot 2^i$ updates the models of that moment are averaged and evaluated.
 #
 # The data are those of lab 2, the RAND health insurance experiment, with 15,000 rows for training. The model is linear,
-# so there is only one minimum. Its error cannot be reached from below: **excess error** means the average squared error
-# minus the lowest possible one. In lab 2 the noise of the gradients kept SGD with a constant γ above a floor.
+# so there is only one minimum. The **excess error** of a model is its average squared error minus that of the minimum.
+# In lab 2 the noise of the gradients kept SGD with a constant γ above a floor.
 
 # %% predict ten-models
 # By which factor is the excess error at the end smaller for the average of 10 models than for one model? Write a number.
