@@ -240,7 +240,7 @@ def answers():
 def slow_workers():
     """Gradients used in 130 units of time, in those of synchronous rounds, and held-out errors (%)."""
     bounds = {  # way -> (gradients, error) with one worker always slow, then with spikes
-        "rounds": ((1, 1), (15, 22), (1, 1), (12, 19)),
+        "rounds": (None, (15, 22), None, (12, 19)),
         "bounded, s = 0": ((0.95, 1.1), (14, 21), (0.95, 1.1), (12, 18)),
         "bounded, s = 1": ((1, 1.15), (14, 21), (1.3, 1.8), (11, 15)),
         "bounded, s = 3": ((1.05, 1.3), (13, 20), (1.6, 2.3), (10.5, 14)),
@@ -262,7 +262,8 @@ def slow_workers():
         base = [run.used.sum() for run in runs["rounds"]]
         for name, each in runs.items():
             gradients, errors = bounds[name][place : place + 2]
-            yield f"{kind}, {name}, gradients", np.divide([run.used.sum() for run in each], base), *gradients
+            if gradients:
+                yield f"{kind}, {name}, gradients", np.divide([run.used.sum() for run in each], base), *gradients
             yield f"{kind}, {name}, error", end_errors(each), *errors
             if name.startswith("bounded"):
                 most = (2 * int(name.split()[-1]) + 1) * (WORKERS - 1)
