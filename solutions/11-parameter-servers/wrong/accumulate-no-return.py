@@ -1,6 +1,6 @@
 # task: accumulate
 # loses: accumulate-check
-# hint: None
+# hint: accumulate returned None
 def accumulate(W, gradient, k, rate):
     total = np.zeros_like(W)
     for _ in range(k):

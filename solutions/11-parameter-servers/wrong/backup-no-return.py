@@ -1,6 +1,6 @@
 # task: backup
 # loses: backup-check
-# hint: None
+# hint: serve_rounds returned None
 def serve_rounds(comm, W, rate, rounds, take):
     workers, status = range(1, comm.size), Status()
     gradient, total = np.empty_like(W), np.zeros_like(W)

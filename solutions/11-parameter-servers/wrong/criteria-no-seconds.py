@@ -1,6 +1,6 @@
 # task: criteria
 # loses: criteria-check
-# hint: divide
+# hint: 960 examples were used
 def examples_per_second(used, batch, seconds):
     return np.sum(used) * batch
 

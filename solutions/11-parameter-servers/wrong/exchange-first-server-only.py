@@ -1,6 +1,6 @@
 # task: exchange
 # loses: exchange-check
-# hint: rank
+# hint: Rank 2 waits for a message from rank 0, which has returned
 def exchange(comm, gradient, servers):
     W = np.empty_like(gradient)
     requests = []

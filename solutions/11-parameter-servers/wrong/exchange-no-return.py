@@ -1,6 +1,6 @@
 # task: exchange
 # loses: exchange-check
-# hint: None
+# hint: exchange returned None
 def exchange(comm, gradient, servers):
     W = np.empty_like(gradient)
     requests = []

@@ -1,6 +1,6 @@
 # task: exchange
 # loses: exchange-check
-# hint: rank
+# hint: the size differs: rank 2 sent 6
 def exchange(comm, gradient, servers):
     W = np.empty_like(gradient)
     requests = []

@@ -1,6 +1,6 @@
 # task: gossip
 # loses: gossip-check
-# hint: rank
+# hint: Ranks 0, 1, 2, 3 and 4 all send
 def gossip(comm, x):
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
     from_left, from_right = np.empty_like(x), np.empty_like(x)

@@ -1,5 +1,5 @@
 # task: rate
 # loses: rate-check
-# hint: None
+# hint: scaled_rate returned None
 def scaled_rate(rate, staleness):
     rate / max(staleness, 1)

@@ -1,6 +1,6 @@
 # task: released
 # loses: released-check
-# hint: None
+# hint: released returned None
 def released(clocks, waiting, s):
     slowest = min(clocks.values())
     _ = [worker for worker in waiting if clocks[worker] - slowest <= s]

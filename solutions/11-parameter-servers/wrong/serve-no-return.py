@@ -1,6 +1,6 @@
 # task: serve
 # loses: serve-check
-# hint: None
+# hint: serve returned None
 def serve(comm, W, rate, updates):
     workers, status = range(1, comm.size), Status()
     gradient = np.empty_like(W)

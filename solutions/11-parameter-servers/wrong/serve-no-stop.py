@@ -1,6 +1,6 @@
 # task: serve
 # loses: serve-check
-# hint: rank 0 has returned
+# hint: line 25 of `train_bowls`
 def serve(comm, W, rate, updates):
     workers, status = range(1, comm.size), Status()
     gradient = np.empty_like(W)

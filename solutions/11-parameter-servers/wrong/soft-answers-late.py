@@ -1,6 +1,6 @@
 # task: soft
 # loses: soft-check
-# hint: rank
+# hint: line 8 of `serve_softly`
 def serve_softly(comm, W, rate, updates, S):
     workers, status = range(1, comm.size), Status()
     gradient, total = np.empty_like(W), np.zeros_like(W)

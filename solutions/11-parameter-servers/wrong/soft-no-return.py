@@ -1,6 +1,6 @@
 # task: soft
 # loses: soft-check
-# hint: None
+# hint: serve_softly returned None
 def serve_softly(comm, W, rate, updates, S):
     workers, status = range(1, comm.size), Status()
     gradient, total = np.empty_like(W), np.zeros_like(W)

@@ -1,6 +1,6 @@
 # task: staleness
 # loses: staleness-check
-# hint: None
+# hint: count_staleness returned None
 def count_staleness(pushes, N):
     given = dict.fromkeys(range(1, N + 1), 0)
     counted = []

@@ -1,6 +1,6 @@
 # task: work
 # loses: work-check
-# hint: rank 1
+# hint: line 5 of `work`
 def work(comm, W, gradient):
     status, pushed = Status(), 0
     comm.recv(W, source=0, status=status)

@@ -1,6 +1,6 @@
 # task: work
 # loses: work-check
-# hint: None
+# hint: work returned None
 def work(comm, W, gradient):
     status, pushed = Status(), 0
     comm.recv(W, source=0, status=status)

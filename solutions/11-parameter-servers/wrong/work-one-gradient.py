@@ -1,6 +1,6 @@
 # task: work
 # loses: work-check
-# hint: rank 1 has returned
+# hint: Rank 0 waits for a message from rank 1, which has returned
 def work(comm, W, gradient):
     status, pushed = Status(), 0
     comm.recv(W, source=0, status=status)

@@ -1,6 +1,6 @@
 # task: work
 # loses: work-check
-# hint: rank 0
+# hint: line 8 of `serve_in_turn`
 def work(comm, W, gradient):
     status, pushed = Status(), 0
     while status.tag != STOP:
