@@ -1,0 +1,12 @@
+# task: hook
+def top_k_hook(state, bucket):
+    parts, residuals = [], state["residuals"]
+    for parameter, gradient in zip(bucket.parameters(), bucket.gradients(), strict=True):
+        p = gradient.flatten() + residuals.get(parameter, 0)
+        places = p.abs().topk(state["k"]).indices
+        delta = torch.where(torch.isin(torch.arange(len(p)), places), p, 0)
+        residuals[parameter] = p - delta
+        parts.append(delta)
+    future = torch.futures.Future()
+    future.set_result(sparse_mean(torch.cat(parts), state["k"] * len(parts)))
+    return future

@@ -1,0 +1,7 @@
+# task: crossover
+# loses: crossover-check
+# hint: n = 8P / N
+def crossover(N, P, n, cost, alpha):
+    fewer = 8 * P / N - n
+    slower = cost - (N - 1) * alpha
+    return (N - 1) * fewer / slower if slower > 0 else float("inf")

@@ -1,0 +1,15 @@
+# task: exchange
+# loses: exchange-check
+# hint: Each rank sends its message once
+def exchange(comm, message, read):
+    status, messages = Status(), {comm.rank: message}
+    requests = [comm.isend(message, (comm.rank + distance) % comm.size) for distance in range(1, comm.size)]
+    for distance in range(1, comm.size):
+        source = (comm.rank - distance) % comm.size
+        comm.probe(source=source, status=status)
+        messages[source] = comm.recv(np.empty(status.count, message.dtype), source=source)
+    comm.waitall(requests)
+    for distance in range(1, comm.size):
+        dest, source = (comm.rank + distance) % comm.size, (comm.rank - distance) % comm.size
+        comm.sendrecv(message, dest, recvbuf=np.empty_like(messages[source]), source=source)
+    return sum(read(messages[rank]) for rank in range(comm.size)) / np.float32(comm.size)

@@ -1,0 +1,16 @@
+# task: hook
+# loses: hook-check
+# hint: set_result
+def top_k_hook(state, bucket):
+    parts, residuals = [], state["residuals"]
+    for parameter, gradient in zip(bucket.parameters(), bucket.gradients(), strict=True):
+        p = gradient.flatten() + residuals.get(parameter, 0)
+        places = p.abs().topk(state["k"]).indices
+        delta = torch.zeros_like(p)
+        delta[places] = p[places]
+        residuals[parameter] = p - delta
+        parts.append(delta)
+    future = torch.futures.Future()
+    mean = sparse_mean(torch.cat(parts), state["k"] * len(parts))
+    assert mean is not None
+    return future

@@ -1,0 +1,15 @@
+# task: hook
+# loses: hook-check
+# hint: the residual is never used
+def top_k_hook(state, bucket):
+    parts, residuals = [], state["residuals"]
+    for parameter, gradient in zip(bucket.parameters(), bucket.gradients(), strict=True):
+        p = gradient.flatten()
+        places = p.abs().topk(state["k"]).indices
+        delta = torch.zeros_like(p)
+        delta[places] = p[places]
+        residuals[parameter] = p - delta
+        parts.append(delta)
+    future = torch.futures.Future()
+    future.set_result(sparse_mean(torch.cat(parts), state["k"] * len(parts)))
+    return future

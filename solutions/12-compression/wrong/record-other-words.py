@@ -1,0 +1,12 @@
+# task: record
+# loses: record-check
+# hint: a verdict is one of
+def record():
+    seeds = [21, 22, 23, 24, 25]
+    errors = {
+        "dense": [10.51, 10.18, 10.29, 10.18, 8.3],
+        "top-k": [17.15, 16.48, 16.15, 16.59, 15.71],
+        "top-k, residual": [10.73, 10.29, 11.06, 10.4, 10.18],
+    }
+    verdicts = {"top-k": "worse", "top-k, residual": "not significant"}
+    return seeds, errors, verdicts

@@ -1,0 +1,13 @@
+# task: sign
+# loses: sign-check
+# hint: but yours keeps a residual
+def sign_descent(gradients, eta, with_residual):
+    x = residual = 0.0
+    path = []
+    for gradient in gradients:
+        p = eta * gradient + residual
+        delta = eta * np.sign(p)
+        residual = p - delta
+        x = np.clip(x - delta, -1, 1)
+        path.append(x)
+    return np.array(path)

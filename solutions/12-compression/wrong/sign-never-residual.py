@@ -1,0 +1,12 @@
+# task: sign
+# loses: sign-check
+# hint: nothing has changed
+def sign_descent(gradients, eta, with_residual):
+    x = residual = 0.0
+    path = []
+    for gradient in gradients:
+        p = eta * gradient + residual
+        delta = eta * np.sign(p)
+        x = np.clip(x - delta, -1, 1)
+        path.append(x)
+    return np.array(path)

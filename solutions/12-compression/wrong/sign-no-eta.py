@@ -1,0 +1,14 @@
+# task: sign
+# loses: sign-check
+# hint: the steps have the size 1
+def sign_descent(gradients, eta, with_residual):
+    x = residual = 0.0
+    path = []
+    for gradient in gradients:
+        p = eta * gradient + residual
+        delta = np.sign(p)
+        if with_residual:
+            residual = p - delta
+        x = np.clip(x - delta, -1, 1)
+        path.append(x)
+    return np.array(path)
