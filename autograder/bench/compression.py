@@ -124,7 +124,7 @@ def find_p_of_margin(differences):
 
 
 def summary(rows):
-    """Whether every method loses without a residual, and whether those of the lab's core are within the margin with it."""
+    """Whether every method loses without a residual, and whether those of the core are within the margin with it."""
     p = {(row["method"], row["residual"]): row["p"] for row in rows}
     return {
         "margin": MARGIN,

@@ -1,4 +1,4 @@
-"""Training with compressed updates: full updates are plain data-parallel SGD, and the residual keeps what is not sent."""
+"""Training with compressed updates: full updates are plain data-parallel SGD, and the residual keeps the rest."""
 
 import numpy as np
 
