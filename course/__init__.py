@@ -10,6 +10,7 @@ PUBLIC = {  # short name in labs -> module
     "averaging": "course.experiments.averaging",
     "batchnorm": "course.experiments.batchnorm",
     "board": "course.competition.client",
+    "compression": "course.experiments.compression",
     "doctor": "course.student.doctor",
     "first_training": "course.experiments.first_training",
     "hand_in": "course.student.hand_in",

@@ -50,10 +50,9 @@ import time
 
 import numpy as np
 
-from course import cluster, plots
+from course import cluster, compression, plots
 from course.comm import Simulated, Status
 from course.errors import Problem
-from course.experiments import compression
 from course.questions import outcome
 from course.spmd import spmd
 
@@ -190,7 +189,7 @@ assert got.tolist() != [7, 1065353216, 2, -1073741824], (
 assert got.tolist() == [7, 2, 1065353216, -1073741824], (
     f"1.0 and -2.0 have the bits 1065353216 and -1073741824, after the indices 7 and 2; yours is {got.tolist()}."
 )
-got = call(unpack, np.array([7, 2, 1065353216, -1073741824], np.int32))
+got = call(unpack, np.array([7, 2, 1065353216, -1073741824], np.int32), float32=True)
 assert got is not None, "unpack returned None. End it with a `return` statement."
 assert len(got) == 2, f"unpack returns two arrays, the indices and the values. Yours returns {len(got)} things."
 back = np.asarray(got[1])
@@ -205,7 +204,7 @@ odd = np.array([0.1, -0.0, 3e38, 1e-40, -7.25], np.float32)
 places = np.array([2**31 - 1, 0, 25_449, 5, 6], np.int32)
 got = np.asarray(call(pack, places, odd))
 assert got.tobytes() == places.tobytes() + odd.tobytes(), "0.1, -0.0, 3e38 and 1e-40: some bits have changed in pack."
-got = call(unpack, np.frombuffer(places.tobytes() + odd.tobytes(), np.int32).copy())
+got = call(unpack, np.frombuffer(places.tobytes() + odd.tobytes(), np.int32), float32=True)
 assert np.asarray(got[0]).tobytes() == places.tobytes(), "five entries: unpack returns other indices."
 assert np.asarray(got[1]).tobytes() == odd.tobytes(), "0.1, -0.0, 3e38 and 1e-40: some bits have changed in unpack."
 ### END HIDDEN TESTS
@@ -455,7 +454,7 @@ assert abs(sides[1] - 1) > 1e-6, "m_- has lost its sign. It is the mean of the e
 assert abs(sides[1] + 1.5) > 1e-6, "m_- = -1.5 leaves out the entry 0, which belongs to the group of the others."
 assert np.allclose(sides, [2, -1]), f"m_+ is 2 and m_- is -1, but yours are {sides}."
 message_now = np.concatenate([np.array([160], np.uint8), np.array([2, -1], np.float32).view(np.uint8)])
-got = call(read_one_bit, message_now, 5)
+got = call(read_one_bit, message_now, 5, float32=True)
 assert got is not None, "read_one_bit returned None. End it with a `return` statement."
 got = np.asarray(got)
 assert got.shape != (8,), (
@@ -475,7 +474,7 @@ for P_now in (1, 8, 17, 1000):
     right = [part.mean() if len(part) else 0 for part in (sample[sample > 0], sample[sample <= 0])]
     assert np.allclose(got[length:].copy().view(np.float32), right, rtol=1e-5), f"P = {P_now}: the means are wrong."
     message_now = np.concatenate([np.packbits(sample > 0), np.array(right, np.float32).view(np.uint8)])
-    got = np.asarray(call(read_one_bit, message_now, P_now))
+    got = np.asarray(call(read_one_bit, message_now, P_now, float32=True))
     assert got.shape == (P_now,) and np.array_equal(got, np.where(sample > 0, *np.array(right, np.float32))), (
         f"P = {P_now}: read_one_bit returns other numbers."
     )
@@ -545,7 +544,7 @@ got = np.asarray(call(threshold, sample, 2.0))
 assert got.shape == (0,) and got.dtype == np.uint32, (
     f"nothing is above 2: the message is an empty uint32 array, but yours has the shape {got.shape} and is {got.dtype}."
 )
-got = call(read_threshold, np.array([0, 5], np.uint32), 0.5, 4)
+got = call(read_threshold, np.array([0, 5], np.uint32), 0.5, 4, float32=True)
 assert got is not None, "read_threshold returned None. End it with a `return` statement."
 got = np.asarray(got)
 assert got.shape == (4,), f"what arrives has P = 4 entries; yours has the shape {got.shape}."
@@ -560,7 +559,7 @@ for tau_now in (0.25, 1.5, 9.0):
     high = np.flatnonzero(np.abs(sample) > tau_now)
     right = np.array([2 * i + 1 if sample[i] < 0 else 2 * i for i in high], np.uint32)
     assert np.array_equal(got, right), f"P = 1001, tau = {tau_now}: the words are wrong."
-    got = np.asarray(call(read_threshold, right, tau_now, 1001))
+    got = np.asarray(call(read_threshold, right, tau_now, 1001, float32=True))
     want = np.zeros(1001, np.float32)
     want[high] = np.sign(sample[high]) * np.float32(tau_now)
     assert np.array_equal(got, want), f"P = 1001, tau = {tau_now}: read_threshold returns other numbers."
@@ -677,7 +676,7 @@ def tell_mean(numbers):
     """Check one case, in which all messages have the same length; numbers: one list of float32 per rank."""
     rows = [np.array(each, np.float32) for each in numbers]
     N_now, right = len(rows), np.mean(np.array(rows, float), axis=0)
-    run = call_on_ranks(exchange, [row.view(np.int32) for row in rows], read=read_floats, new=True)
+    run = call_on_ranks(exchange, [row.view(np.int32) for row in rows], read=read_floats, new=True, float32=True)
     assert not any(each is None for each in run), "a rank returned None. End the function with a `return` statement."
     got = np.array([np.asarray(each, dtype=float) for each in run])
     alone = np.array(rows, float)
@@ -701,7 +700,7 @@ def tell_mean(numbers):
 
 tell_mean([[1, 2], [3, 6], [8, -2]])
 lists = [[1, 2], [], [5, 5, 1], [4]]  # positions, in messages of four lengths
-run = call_on_ranks(exchange, [np.array(each, np.int32) for each in lists], read=read_counts, new=True)
+run = call_on_ranks(exchange, [np.array(each, np.int32) for each in lists], read=read_counts, new=True, float32=True)
 right = [0, 0.5, 0.25, 0, 0.25, 0.5]
 assert all(np.array_equal(each, right) for each in run), (
     f"messages of 2, 0, 3 and 1 words: the mean is {right}; yours are\n{[np.asarray(each).tolist() for each in run]}\n"
@@ -712,7 +711,7 @@ tell_mean([[0.5, -3, 7]])
 tell_mean([[1, 2, 3, 4, 5], [0, 0, 0, 0, 9]])
 tell_mean(np.random.default_rng(5).integers(-9, 9, (7, 4)))
 lists = [[], [3], []]
-run = call_on_ranks(exchange, [np.array(each, np.int32) for each in lists], read=read_counts, new=True)
+run = call_on_ranks(exchange, [np.array(each, np.int32) for each in lists], read=read_counts, new=True, float32=True)
 assert all(np.allclose(each, [0, 0, 0, 1 / 3, 0, 0]) for each in run), (
     "two of three messages are empty: the mean is wrong."
 )
@@ -817,7 +816,9 @@ assert abs(got - 27) > 1e-9, (
     "27 seconds: the cost counts once. A rank compresses once, and sends the message N - 1 times."
 )
 assert abs(got - 29) > 1e-9, "29 seconds: there is no second half. The messages go straight to their readers."
-assert abs(got - 8) > 1e-9, "8 seconds: messages cannot be cut into chunks and added, so each of the N - 1 has n bytes."
+assert abs(got - 12.5) > 1e-9, (
+    "12.5 seconds: messages cannot be cut into chunks and added, so each of the N - 1 has n bytes."
+)
 assert abs(got - 21) > 1e-9, "21 seconds: a rank sends no message to itself, so there are N - 1."
 assert abs(got - 17) <= 1e-9, f"5 + 3 · (2 + 100 / 50) is 17 seconds; yours gives {got}."
 ### BEGIN HIDDEN TESTS
@@ -1091,7 +1092,7 @@ def record():
 import numpy as np
 from scipy import stats as distributions
 
-from course.experiments import compression as setting
+from course import compression as setting
 
 got = record()
 assert got is not None, "record returned None. End it with `return seeds, errors, verdicts`."
@@ -1239,16 +1240,16 @@ assert np.allclose(got, [-0.125, -0.25, -0.25]), f"with a residual x is -1/8, -2
 got = np.asarray(call(sign_descent, np.full(4, -3.0), 0.5, False), dtype=float)
 assert np.allclose(got, [0.5, 1, 1, 1]), f"x stays between -1 and 1: [0.5, 1, 1, 1] is right, but yours is {got}."
 ### BEGIN HIDDEN TESTS
-drawn = np.random.default_rng(8).choice([4.3, -1.1, -0.9, -1.2], 300)
+drawn = np.random.default_rng(8).choice([4.25, -1.125, -0.875, -1.25], 300)  # sums of such numbers are exact
 for flag in (False, True):
     x_now, left, right = 0.0, 0.0, []
     for each in drawn:
-        want = 0.013 * each + left
-        move = 0.013 if want > 0 else -0.013
+        want = each / 64 + left
+        move = np.sign(want) / 64
         left = want - move if flag else 0.0
         x_now = min(max(x_now - move, -1.0), 1.0)
         right.append(x_now)
-    got = np.asarray(call(sign_descent, drawn, 0.013, flag))
+    got = np.asarray(call(sign_descent, drawn, 1 / 64, flag))
     assert is_close(got, right), (
         f"300 gradients, with_residual = {flag}: x ends at {right[-1]:.6g}, yours at {got[-1]:.6g}."
     )
@@ -1325,7 +1326,7 @@ again = [np.asarray(call_seeded(random_places, 5, t, 20, 6)) for t in range(200)
 assert all(np.array_equal(a, b) for a, b in zip(many, again, strict=True)), (
     "two calls with the same seed and the same t give different places, so two ranks would not agree. Use both as seed."
 )
-assert len({tuple(sorted(each.tolist())) for each in many}) > 100, (
+assert len({tuple(sorted(each.tolist())) for each in many}) > 1, (
     "the places are the same in all iterations. The other weights never move: let t be part of the seed."
 )
 assert any(
@@ -1466,7 +1467,7 @@ assert abs(got - right) <= 1e-9, f"P = 1000, k = 5: H should be {right:.6g}, but
 
 # %% measure
 # Measurement (not graded): bits per index, for random positions and for the top-k positions of a real gradient.
-from course.experiments import networks
+from course import networks
 
 X, y, _, _ = networks.digits()
 real = top_k(networks.gradient(networks.start(31), X[:16], y[:16]), k)[0]
@@ -1581,7 +1582,7 @@ def top_k_hook(state, bucket):
 import numpy as np
 
 from course import cluster
-from course.spmd import spmd
+from course.spmd import RunFailed, spmd
 
 rng = np.random.default_rng(10)
 given = [rng.normal(size=10) + 0.3 * rng.normal(size=(4, 10)) for _ in range(2)]
@@ -1605,7 +1606,13 @@ def follow(k_now, forgets=False, divisor=2):
 
 
 cluster.start(4)
-run = spmd(hooked_steps, given, hook=top_k_hook, k=1, ranks=2, carrier="torch", timeout=20)
+try:
+    run = spmd(hooked_steps, given, hook=top_k_hook, k=1, ranks=2, carrier="torch", timeout=10)
+except RunFailed as failed:
+    assert "raised" in failed.report.cause, (
+        "the backward pass never ends: DDP waits for the future of your hook. Give it its result with future.set_result."
+    )
+    raise
 got = np.array(list(run), dtype=float)
 assert got.shape == (2, 4, 10), f"two ranks, four steps, ten weights: yours has the shape {got.shape}."
 assert np.array_equal(got[0], got[1]), "the two ranks have different weights. Return the mean over the ranks on both."
@@ -1642,7 +1649,7 @@ def train_with_hooks(comm, hook, k, steps):
     """Per hook: (held-out error in percent, how far the two replicas are apart, seconds)."""
     from torch.distributed.algorithms.ddp_comm_hooks import debugging_hooks, default_hooks, powerSGD_hook
 
-    from course.experiments import networks
+    from course import networks
 
     dist.init_process_group("gloo", init_method="spmd://")
     X, y, X_held, y_held = (torch.from_numpy(each) for each in networks.digits())

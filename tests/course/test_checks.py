@@ -81,6 +81,8 @@ CASES = [  # the last line of a check, and words of its hint
     ("assert call(called_back, lambda a: 2 * a, x).tolist() == [1, 3, 5]", None),
     ("call(mean_of_7_digits, x.astype(np.float32))", None),
     ("call(mean_of_7_digits, x)", "`mean_of_7_digits` returned float32, which keeps about 7 digits"),
+    ("assert call(mean_of_7_digits, x, float32=True) == 1", None),
+    ("call(lambda a: a.astype(np.float16), x, float32=True)", "returned float16"),
     ("assert call_seeded(draws, 1) == call(draws, 1)", None),
     ("call(draws_globally, 1)", None),
     ("call_seeded(draws_globally, 1)", "`draws_globally` used NumPy's global generator"),

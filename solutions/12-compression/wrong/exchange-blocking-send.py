@@ -1,6 +1,6 @@
 # task: exchange
 # loses: exchange-check, exchange-order-check
-# hint: every other rank waits
+# hint: all send and none of them receives
 def exchange(comm, message, read):
     status, messages = Status(), {comm.rank: message}
     requests = [comm.send(message, (comm.rank + distance) % comm.size) for distance in range(1, comm.size)]

@@ -1,5 +1,5 @@
 # task: exchange
-# loses: exchange-check
+# loses: exchange-check, exchange-order-check
 # hint: the mean is float32
 def exchange(comm, message, read):
     status, messages = Status(), {comm.rank: message}

@@ -1,6 +1,6 @@
 # task: hook
 # loses: hook-check
-# hint: set_result
+# hint: waits for the future of your hook
 def top_k_hook(state, bucket):
     parts, residuals = [], state["residuals"]
     for parameter, gradient in zip(bucket.parameters(), bucket.gradients(), strict=True):

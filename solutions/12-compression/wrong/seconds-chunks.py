@@ -6,4 +6,4 @@ def ring_seconds(N, P, alpha, beta):
 
 
 def exchange_seconds(N, n, cost, alpha, beta):
-    return cost + 2 * (N - 1) * (alpha / 4 + n / N / beta / 2)
+    return cost + (N - 1) * (alpha + n / N / beta)

@@ -1,6 +1,6 @@
 # task: sign
 # loses: sign-check
-# hint: 300 gradients
+# hint: with a residual x is
 def sign_descent(gradients, eta, with_residual):
     x = residual = 0.0
     path = []
