@@ -1,6 +1,6 @@
 # task: exchange
 # loses: exchange-check
-# hint: how many elements each message has
+# hint: with at least as many elements as were sent
 def exchange(comm, message, read):
     status, messages = Status(), {comm.rank: message}
     requests = [comm.isend(message, (comm.rank + distance) % comm.size) for distance in range(1, comm.size)]

@@ -1,6 +1,6 @@
 # task: random-k
 # loses: random-k-check
-# hint: what is left is p - 4p
+# hint: yours is 0.75
 def random_places(seed, t, P, k):
     return np.random.default_rng([seed, t]).choice(P, k, replace=False)
 
