@@ -104,7 +104,7 @@ def maps(grids, names, *, title, classes, compare=True):
         sentences.append(f"{name}: {class_shares(grid, classes, MOST_CLASSES if i else len(classes))}.")
     alike = [f"{name} {_agreement(grid, grids[0])}" for grid, name in zip(grids[1:], names[1:], strict=True)]
     if compare and alike:
-        sentences.append(f"Pixels with the same class as in {names[0]}, where both maps have one: {', '.join(alike)}.")
+        sentences.append(f"Pixels with the same class as in {names[0]}, where both maps have one: {'; '.join(alike)}.")
     _add_class_legend(figure, present, colours, classes, legend_columns, 9 * scale)
     return Plot(figure, " ".join(sentences), sentences[-1], has_photo=True)
 

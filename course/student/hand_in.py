@@ -224,10 +224,22 @@ def save_and_hand_in(lab, save, student):
 
 
 def wait_until_changed(path, before):
-    """Wait up to PATIENCE seconds for the file to be written; returns whether it was. before: st_mtime_ns."""
+    """Wait up to PATIENCE seconds for the notebook to be written; returns whether it was. before: st_mtime_ns.
+
+    Jupyter's server empties the file before it writes, so a file that has changed may still be incomplete.
+    """
     deadline = time.monotonic() + PATIENCE
-    while path.stat().st_mtime_ns == before:
+    while path.stat().st_mtime_ns == before or not is_complete(path):
         if time.monotonic() > deadline:
             return False
         time.sleep(0.05)
+    return True
+
+
+def is_complete(path):
+    """Whether the whole file is a notebook."""
+    try:
+        read_notebook(path)
+    except Problem:
+        return False
     return True

@@ -249,8 +249,9 @@ def format_hint(error, frames):
 
 
 def format_error(error):
-    """The type and message of an error, as in the last line of Python's traceback."""
-    return "".join(traceback.format_exception_only(error)).strip()
+    """The type and message of an error, as at the end of a traceback, without modules and TensorFlow's codes."""
+    text = re.sub(r"\{\{function_node .*?\}\} ", "", "".join(traceback.format_exception_only(error)).strip())
+    return re.sub(r"^(?:\w+\.)+(?=\w+(?::|$))", "", text)
 
 
 def format_place(frame, number):

@@ -355,7 +355,9 @@ got = np.array(spmd(parameters_after, [1.0, 2.0, 6.0], ranks=3, average=average_
 assert not np.allclose(got, np.outer([1, 2, 6], [1, 10])), (
     "The parameters have not changed. Change them in place: `param = …` only binds the name to a new tensor."
 )
-assert not np.allclose(got, [9, 90]), "w is 9, which is the sum. Divide by the number of ranks, dist.get_world_size()."
+assert not np.allclose(got, [9, 90]), (
+    "w is 9, which is the sum. Divide the parameter itself, in place, by the number of ranks."
+)
 assert not np.allclose(got, [1, 10]), "w is 1: the sum was divided twice by the number of ranks."
 assert not np.allclose(got[:, 0], 3) or np.allclose(got[:, 1], 30), (
     f"w is right, but b should be 30 on every rank and is {got[:, 1]}. Average all parameters of the model."
@@ -718,7 +720,7 @@ def compared(starts, xs, ys, gamma, n, epochs, calls):
     )
     assert np.allclose(got[0, :2], right, rtol=1e-4, atol=1e-4), (
         f"One process on all rows ends with w, b = {right.round(5)}; yours ends with {got[0, :2].round(5)}. Are the "
-        "gradients set to zero before each backward, and is the learning rate gamma?"
+        "gradients set to zero before each backward, and is the learning rate gamma? Is the loss a mean, and not a sum?"
     )
 
 
@@ -1088,6 +1090,7 @@ engines = cluster.start(5)
 horovod.start(2)
 Xs, ys = [torch.ones(1, 1)] * 2, [torch.ones(1, 1)] * 2
 run = spmd(horovod_train, [0.0, 0.0], Xs, ys, [0.1, 0.3], steps=1, carrier="horovod", timeout=60)
+assert not any(each is None for each in run), "`horovod_train` returned None. End it with `return numbers(model)`."
 got = np.array(run, dtype=float)
 assert abs(got[1, 0] - 3 * got[0, 0]) > 1e-4, (
     "Rank 1 takes a step three times as long, with its own rate. The rate is part of the optimizer's state: call "

@@ -513,7 +513,7 @@ def test_the_text_of_maps_gives_their_shares_and_how_far_they_agree():
     assert plot.see == "Pixels with the same class as in truth, where both maps have one: mine 75.0%."
     names = {"title": "Maps", "classes": ["none", "corn", "oats"]}
     both = plots.maps([FIELDS, other, FIELDS], ["truth", "mine", "yours"], **names)
-    assert both.see.endswith(" mine 75.0%, yours 100.0%.")
+    assert both.see.endswith(" mine 75.0%; yours 100.0%.")
     assert "same class" not in plots.maps([FIELDS, other], ["truth", "mine"], **names, compare=False).text
 
 

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -333,7 +334,19 @@ def test_the_button_waits_for_jupyterlab_to_save(home, monkeypatch):
     monkeypatch.setattr(
         hand_in.subprocess, "run", lambda *args, **rest: subprocess.CompletedProcess(args, 0, "done", "")
     )
-    assert hand_in.save_and_hand_in(LAB, lambda: own_notebook(home).write_text("{}"), ME) == "done"
+    assert hand_in.save_and_hand_in(LAB, lambda: own_notebook(home).write_text('{"cells": []}'), ME) == "done"
+
+
+def test_a_notebook_that_is_half_written_is_waited_for(tmp_path):
+    path = tmp_path / "lab.ipynb"
+    path.write_text('{"cells": []}')
+    before = path.stat().st_mtime_ns
+    path.write_text('{"cells"')
+    end = threading.Timer(0.3, path.write_text, ['{"cells": [], "nbformat": 4}'])
+    end.start()
+    assert hand_in.wait_until_changed(path, before)
+    assert hand_in.read_notebook(path).endswith(b"4}")
+    end.join()
 
 
 def test_the_button_shows_a_problem_beneath(home):

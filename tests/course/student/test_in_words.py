@@ -56,6 +56,13 @@ def call_a_number():
     mean([1, 2])
 
 
+def change_a_parameter():
+    import torch
+
+    param = torch.nn.Parameter(torch.ones(2))
+    param /= 2
+
+
 def convert_a_tensor():
     import torch
 
@@ -76,6 +83,11 @@ def convert_a_tensor():
         (lambda: len(forget_return()), "This value is None"),
         (lambda: np.zeross(3), "no zeross in numpy"),
         (change_a_tuple, "A tuple cannot be changed"),
+        (lambda: np.stack([np.ones(2), np.ones(3)]), "use concat or concatenate"),
+        (lambda: np.concatenate([np.ones((2, 2)), np.ones((2, 3))]), "Is it the right axis?"),
+        (lambda: {"kind": 1}.kind, 'with brackets: ["kind"]'),
+        (lambda: float(None), "A function that works in place"),
+        (change_a_parameter, "with torch.no_grad()"),
         (add_a_request, "call its wait() first"),
         (append_and_assign, "A list's append changes the list and returns None"),
         (lambda: len(zip([1])), "Make a list of it"),

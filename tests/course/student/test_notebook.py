@@ -199,6 +199,11 @@ def test_an_error_in_a_comprehension_is_shown_once_in_its_function(notebook):
     assert "called" not in " ".join(lines)
 
 
+def test_the_type_of_an_error_is_shown_without_its_module(notebook):
+    notebook.run("import subprocess\ndef mean(xs):\n    subprocess.run('false', check=True)", "mean")
+    assert "\n  CalledProcessError: Command" in notebook.read(CHECK, "mean-check")
+
+
 def test_an_assert_in_the_students_code_is_shown_as_an_error_and_not_as_a_hint(notebook):
     notebook.run("def root(x):\n    assert x > 0, 'x must be positive'\n    return x ** .5", "root")
     output = notebook.read("assert root(-1) == 1, 'the hint'", "root-check")
