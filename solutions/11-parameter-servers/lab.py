@@ -55,6 +55,10 @@
 # | $S$ | the number of gradients that the server collects for one update | `S` |
 #
 # Lower-case $s$ is a number of updates by which a gradient is late.
+#
+# **In every task**, unless its text says otherwise: your function leaves its arguments unchanged, returns new values, and
+# computes in float64. Checks compare to 9 digits. Most programs run on **simulated ranks**, under a virtual clock, where
+# `comm.compute(seconds)` says how long computing takes (lab 5).
 
 # %%
 # %load_ext course
@@ -221,8 +225,8 @@ plots.histogram(
 # - A worker receives weights, computes a gradient, and pushes it. It repeats this until it receives a message with the
 #   tag `STOP`. All other messages of the server have the tag `GO_ON`.
 #
-# `comm.recv(W, source=0, status=status)` fills `W`, and `status.tag` then holds the tag of the message. Read the first server below.
-# It takes the gradients in the order of ranks, one of each worker per round.
+# `comm.recv(W, source=0, status=status)` fills `W`, and `status.tag` then holds the tag of the message. Read the first
+# server below. It takes the gradients in the order of ranks, one of each worker per round.
 
 
 # %%
@@ -301,6 +305,8 @@ assert counts != [1, 1] and counts != [0, 0], (
 )
 assert counts == [2, 2], f"each worker pushed 2 gradients, but yours return {counts}."
 ### BEGIN HIDDEN TESTS
+from course.checks import is_close
+
 for rounds_now in (1, 5):
     options = {"seconds": [1.0, 0.3, 0.75], "rate": 0.25, "rounds": rounds_now}
     run = spmd(train_bowls, ranks=4, carrier="simulated", serve=serve_in_turn, work=work, **options)
@@ -310,7 +316,7 @@ for rounds_now in (1, 5):
             W_now = W_now - 0.25 * (given[n] - np.array([8.0 * (n + 1), 1.0]))
             given[n] = W_now
     got = np.asarray(run[0], dtype=float)
-    assert np.allclose(got, W_now), f"3 workers, {rounds_now} rounds: W should end at {W_now}, but it ends at {got}."
+    assert is_close(got, W_now), f"3 workers, {rounds_now} rounds: W should end at {W_now}, but it ends at {got}."
     assert [int(each) for each in run[1:]] == [rounds_now] * 3, (
         f"each worker pushed {rounds_now}, yours return {run[1:]}."
     )
@@ -408,6 +414,8 @@ assert nbytes != (2 * 4 + 2 * 2) * 16, (
 )
 assert nbytes == (2 * 4 + 3 * 2) * 16, f"2 U + 3 N = 14 arrays of 16 bytes are 224 bytes; yours sent {nbytes}."
 ### BEGIN HIDDEN TESTS
+from course.checks import is_close
+
 for N_now, spans, U in [(1, [1.0], 5), (3, [1.0, 0.31, 2.27], 25), (5, [1.01, 1.13, 0.37, 5.19, 1.71], 60)]:
     run = spmd(
         with_given_worker, ranks=N_now + 1, carrier="simulated", seconds=spans, serve=serve, rate=0.25, updates=U
@@ -422,7 +430,7 @@ for N_now, spans, U in [(1, [1.0], 5), (3, [1.0, 0.31, 2.27], 25), (5, [1.01, 1.
     assert pushes == right, (
         f"{N_now} workers that need {spans} seconds: pushes should be {right}, but yours are {pushes}."
     )
-    assert np.allclose(np.asarray(run[0][0], dtype=float), W_now), (
+    assert is_close(np.asarray(run[0][0], dtype=float), W_now), (
         f"{N_now} workers: W should be {W_now}, not {run[0][0]}."
     )
     nbytes = int(np.sum(run.trace.bytes_sent))
@@ -1155,6 +1163,8 @@ assert np.allclose(W_end, [10.875, 1.03125]), f"by hand W ends at (10.875, 1.031
 nbytes = int(np.sum(run.trace.bytes_sent))
 assert nbytes == (2 * 6 + 3 * 2) * 16, f"each gradient has its own answer: 288 bytes in all; yours sent {nbytes}."
 ### BEGIN HIDDEN TESTS
+from course.checks import is_close
+
 for S_now in (1, 3, 4):
     spans = [1.01, 1.13, 0.37, 2.19]
     run = spmd(
@@ -1179,7 +1189,7 @@ for S_now in (1, 3, 4):
     assert [tuple(int(part) for part in each) for each in run[0][1]] == right, f"S = {S_now}: pushes should be {right}."
     got = np.asarray(run[0][0], dtype=float)
     assert S_now == 4 or got[0] > 0.8 * W_now[0], f"S = {S_now}, 4 workers: divide by S, not by the number of workers."
-    assert np.allclose(got, W_now), f"S = {S_now}: W should be {W_now}, not {got}."
+    assert is_close(got, W_now), f"S = {S_now}: W should be {W_now}, not {got}."
 ### END HIDDEN TESTS
 
 # %% measure
@@ -1223,6 +1233,7 @@ plots.repeats(
 def serve_rounds(comm, W, rate, rounds, take):
     """A synchronous server that uses the first `take` gradients of each round; returns (W, dropped).
 
+    W: the first weights, which you may overwrite. rounds: how many updates to make, each with `take` gradients.
     dropped: the list of workers whose gradients were thrown away during the rounds, in the order of arrival.
     """
     workers, status = range(1, comm.size), Status()
@@ -1289,6 +1300,8 @@ assert not np.allclose(W_end, [22.5, 1.875]), (
 assert dropped == [3], f"one gradient is thrown away, of worker 3, but your list is {dropped}."
 assert np.allclose(W_end, [10.5, 0.875]), f"by hand W is (6, 0.5), (9, 0.75), (10.5, 0.875), but yours ends at {W_end}."
 ### BEGIN HIDDEN TESTS
+from course.checks import is_close
+
 spans = [1.0, 1.13, 0.87, 5.31, 2.77]
 for take_now in (5, 4, 3, 1):
     run = spmd(
@@ -1321,7 +1334,7 @@ for take_now in (5, 4, 3, 1):
             joined.update({each: (now, W_now, when + spans[each]) for each, _ in held})
             held = []
     got = np.asarray(run[0][0], dtype=float)
-    assert np.allclose(got, W_now), (
+    assert is_close(got, W_now), (
         f"the first {take_now} of 5 workers, 9 rounds: W should be {W_now}, but yours is {got}."
     )
     assert [int(each) for each in run[0][1]] == right, (
@@ -1639,12 +1652,14 @@ assert abs(float(got) - 0.8535533906) > 1e-9, (
 )
 assert abs(float(got) - 0.8047378541) <= 1e-9, f"for N = 8 the factor is 0.804738, but yours is {float(got)}."
 ### BEGIN HIDDEN TESTS
+from course.checks import is_close
+
 for size in (1, 2, 3, 8):
     xs = [np.array([np.cos(2 * np.pi * rank / size), 1.0 * rank**2]) for rank in range(size)]
     got = [np.asarray(each, dtype=float) for each in call_on_ranks(gossip, xs, new=True)]
     for rank in range(size):
         right = (xs[rank - 1] + xs[rank] + xs[(rank + 1) % size]) / 3
-        assert got[rank].shape == (2,) and np.allclose(got[rank], right), (
+        assert got[rank].shape == (2,) and is_close(got[rank], right), (
             f"{size} ranks: rank {rank} has {got[rank]}, not {right}."
         )
 assert abs(float(contraction(64)) - 0.9967898) <= 1e-6, (
