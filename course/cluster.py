@@ -31,7 +31,7 @@ os.register_at_fork(after_in_child=_forget_in_fork)
 
 
 def start(n, launcher=None, profile=None):
-    """Start `n` engines, or return the running ones; one line says which.
+    """Start `n` engines, which one line says, or return the running ones.
 
     n: number of engines. launcher: "mpi" makes them the ranks of an MPI program, whose ranks are the engines' numbers.
     profile: the name of an ipyparallel profile, whose own launchers start the engines (Slurm and other batch systems).
@@ -47,7 +47,6 @@ def start(n, launcher=None, profile=None):
         began = time.monotonic()
         before = _current
         if before and before.spec == spec and before.is_in_use and before.is_ready():
-            print(f"{spec} already running.")
             return before.view
         if not (before and before.spec == spec and before.is_prepared()):
             engine_set = spec.make_engine_set()  # raises a Problem before the old engines are ended

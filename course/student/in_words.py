@@ -65,6 +65,7 @@ MEANINGS = [
      "An index must be a whole number. Divide with //, or convert with int(...)."),
     (r"UnboundLocalError: cannot access local variable '(\w+)'",
      "{0} is used before it gets a value. Give it one before this line, also when a loop or an `if` is skipped."),
+    (r"NameError: name '(rank|size)' is not defined", "There is no {0} here. The communicator knows it: comm.{0}."),
     (r"NameError: name '(\w+)' is not defined", "There is no {0} here. Is it spelled differently, or set below?"),
     (r"ZeroDivisionError", "Something is divided by 0."),
     (r"RecursionError", "The function calls itself and never stops."),

@@ -829,7 +829,14 @@ part, callers = watch(tally)  # `part` does what `tally` does; `callers` notes w
 # By hand: shards of 4, 3, 2 and 1 points; theta = (2, 3); y = 0 … 9 adds up to 45. So [2·10, 3·45] = [20, 135].
 ends_of_shards, values = [0, 4, 7, 9, 10], np.arange(10.0)
 cut = [(values[i:j], values[i:j]) for i, j in pairwise(ends_of_shards)]
-got = call(gradient_on_engines, engines, part, np.array([2.0, 3.0]), cut)
+try:
+    got = call(gradient_on_engines, engines, part, np.array([2.0, 3.0]), cut)
+except Exception as error:
+    assert "invalid index to scalar" not in str(error), (
+        "an engine got one number for theta. `map_sync` gives each engine one entry of every list, so pass a list with "
+        "one theta per engine: [theta] * len(shards)."
+    )
+    raise
 assert got is not None, "`gradient_on_engines` returned None. End it with a `return` statement."
 got = np.asarray(got, dtype=float)
 assert got.shape != (4, 2), "this is the list of the four parts. Add the four arrays entry by entry."

@@ -90,6 +90,7 @@ def convert_a_tensor():
         (change_a_parameter, "with torch.no_grad()"),
         (add_a_request, "call its wait() first"),
         (append_and_assign, "A list's append changes the list and returns None"),
+        (lambda: rank, "The communicator knows it: comm.rank."),  # noqa: F821
         (lambda: len(zip([1])), "Make a list of it"),
         (lambda: map(int, "12")[0], "Make a list of it"),
         (lambda: np.split(np.ones(10), 4), "np.array_split also cuts"),
