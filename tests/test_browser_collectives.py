@@ -3,6 +3,7 @@
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
+from playwright.sync_api import expect
 
 from autograder.labs import source
 from autograder.testing import browser
@@ -19,6 +20,9 @@ HANGS = """def shift(comm, x):
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
     comm.send(x, dest=right)
     return comm.recv(np.empty_like(x), source=left)"""
+HANGS_LATER = HANGS.replace(
+    "    comm.send(x", "    comm.sendrecv(x, right, recvbuf=np.empty_like(x), source=left)\n    comm.send(x"
+)
 REPAIRED = """def shift(comm, x):
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
     return comm.sendrecv(x, dest=right, recvbuf=np.empty_like(x), source=left)"""
@@ -83,6 +87,20 @@ def test_a_deadlock_on_engines_shows_its_cause_and_its_ring(notebook, shots):
         assert here.locator("figure").count() == 0  # no message was sent, so there is nothing to see
         here.scroll_into_view_if_needed()
         notebook.page.screenshot(path=shots / f"hang-{name}.png")
+
+
+def test_a_verdict_stays_in_view_above_its_picture_when_the_next_cell_is_selected(notebook, shots):
+    page, here = notebook.page, find_cell(notebook, "shift-check")
+    page.set_viewport_size({"width": 1366, "height": 768})
+    notebook.write(find_cell(notebook, "shift"), HANGS_LATER)
+    page.keyboard.press("Shift+Enter")
+    page.keyboard.press("Shift+Enter")
+    here.locator("figure img").wait_for()
+    expect(here.get_by_text("shift failed", exact=False).first).to_be_in_viewport()
+    page.wait_for_timeout(1_000)
+    expect(here.get_by_text("shift failed", exact=False).first).to_be_in_viewport()
+    page.screenshot(path=shots / "verdict-in-view.png")
+    page.set_viewport_size({"width": 1280, "height": 1400})
 
 
 def test_the_repaired_function_passes_and_its_timeline_is_drawn(notebook, shots):

@@ -585,6 +585,7 @@ from course.spmd import spmd
 got = my_reading()
 assert got is not None, "my_reading returned None: end it with `return ring, victims`."
 assert len(got) == 2, "my_reading returns two lists: `return ring, victims`."
+assert not any(isinstance(each, str) for each in got), "write lists of numbers, such as ring = [0, 3], without quotes."
 ring, victims = [[int(rank) for rank in each] for each in got]
 report = ""
 with capture_output():  # no second picture
@@ -731,6 +732,10 @@ for root in (0, 2):
     digits = [int(got[0]) // 10**rank % 10 for rank in range(4)]
     missing = [rank for rank in range(4) if digits[rank] == 0]
     twice = [rank for rank in range(4) if digits[rank] > 1]
+    assert not (missing and twice), (
+        f"with root={root} the sum is {got}: it has the array of ranks {twice} more than once, and that of ranks "
+        f"{missing} not at all. Does every recv write into the same array? Make a new one for each."
+    )
     assert not missing, f"with root={root} the sum is {got}: it lacks the array of ranks {missing}."
     assert not twice, f"with root={root} the sum is {got}: it has the array of ranks {twice} more than once."
     assert np.array_equal(got, [1111, 2222]), f"with root={root} the sum is [1111 2222]; yours is {got}."

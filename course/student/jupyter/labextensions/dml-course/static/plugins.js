@@ -1,11 +1,13 @@
-/* What the course adds to JupyterLab: the Validate command, the hand-in button, a sidebar that starts closed, and a mark
- * on cells that run, which a collapsed cell would not show. */
+/* What the course adds to JupyterLab: the Validate command, the hand-in button, a sidebar that starts closed, a mark
+ * on cells that run, which a collapsed cell would not show, and verdicts that stay in view. */
 import { makeButton } from "./elements.js";
 import { MIME, makeHandIn } from "./hand_in.js";
 import { makeValidatePanel } from "./validate_panel.js";
 
 const VALIDATE = "dml-course:validate";
 const NARROW = 1400; // pixels: below this, a lab and the open sidebar do not fit beside each other
+const PICTURE_LOADS = 300; // ms after which a picture below a verdict has its height
+const VERDICT = 60; // pixels: the first lines of a verdict
 const WAS_OPEN = "dml-course:sidebar";
 
 export function makePlugins(lab) {
@@ -92,13 +94,28 @@ export function makePlugins(lab) {
     },
   };
 
+  /* A picture below the verdict, and the next cell, which Shift+Enter selects, may have pushed it out of view. */
+  function showVerdict(cell) {
+    const verdict = [...cell.querySelectorAll("[data-mime-type='application/vnd.jupyter.stderr']")].pop();
+    const view = cell.closest(".jp-NotebookPanel-notebook")?.getBoundingClientRect();
+    const top = verdict?.getBoundingClientRect().top;
+    if (view && (top < view.top || top > view.bottom - VERDICT)) {
+      verdict.scrollIntoView({ block: "start" });
+    }
+  }
+
   const running = {
     id: "dml-course:running",
-    description: "A collapsed check says that it runs.",
+    description: "A collapsed check says that it runs, and the verdict of one that fails is in view.",
     autoStart: true,
     activate() {
       NotebookActions.executionScheduled.connect((_, { cell }) => cell.node.setAttribute("aria-busy", "true"));
-      NotebookActions.executed.connect((_, { cell }) => cell.node.removeAttribute("aria-busy"));
+      NotebookActions.executed.connect((_, { cell, success }) => {
+        cell.node.removeAttribute("aria-busy");
+        if (!success && cell.model.id.endsWith("-check")) {
+          setTimeout(() => showVerdict(cell.node), PICTURE_LOADS);
+        }
+      });
     },
   };
 
