@@ -6,7 +6,7 @@ def top_k_hook(state, bucket):
         total = gradient.reshape(-1).clone()
         if parameter in state["residuals"]:
             total += state["residuals"][parameter]
-        least = total.abs().sort(descending=True).values[state["k"] - 1]
+        least = total.abs().sort(descending=True).values[min(state["k"], len(total)) - 1]
         part = total * (total.abs() >= least)
         state["residuals"][parameter] = total - part
         sent[begin : begin + len(total)] = part

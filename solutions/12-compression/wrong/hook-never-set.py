@@ -5,7 +5,7 @@ def top_k_hook(state, bucket):
     parts, residuals = [], state["residuals"]
     for parameter, gradient in zip(bucket.parameters(), bucket.gradients(), strict=True):
         p = gradient.flatten() + residuals.get(parameter, 0)
-        places = p.abs().topk(state["k"]).indices
+        places = p.abs().topk(min(state["k"], len(p))).indices
         delta = torch.zeros_like(p)
         delta[places] = p[places]
         residuals[parameter] = p - delta

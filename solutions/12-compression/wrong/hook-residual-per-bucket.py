@@ -6,7 +6,7 @@ def top_k_hook(state, bucket):
     delta, begin = torch.zeros_like(p), 0
     for gradient in bucket.gradients():
         end = begin + gradient.numel()
-        places = begin + p[begin:end].abs().topk(state["k"]).indices
+        places = begin + p[begin:end].abs().topk(min(state["k"], end - begin)).indices
         delta[places] = p[places]
         begin = end
     state["residuals"][bucket.index()] = p - delta
