@@ -1,6 +1,6 @@
 # task: backup
 # loses: backup-check
-# hint: rank 3
+# hint: ranks 1 and 2 have returned and rank 3 waits too
 def serve_rounds(comm, W, rate, rounds, take):
     workers, status = range(1, comm.size), Status()
     gradient, total = np.empty_like(W), np.zeros_like(W)

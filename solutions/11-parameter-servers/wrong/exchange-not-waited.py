@@ -1,6 +1,6 @@
 # task: exchange
 # loses: exchange-check
-# hint: without waiting
+# hint: without waiting for its irecv
 def exchange(comm, gradient, servers):
     W = np.empty_like(gradient)
     requests = []

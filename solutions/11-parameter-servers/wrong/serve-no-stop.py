@@ -1,6 +1,6 @@
 # task: serve
 # loses: serve-check
-# hint: line 25 of `train_bowls`
+# hint: Rank 1 waits for a message from rank 0, which has returned
 def serve(comm, W, rate, updates):
     workers, status = range(1, comm.size), Status()
     gradient = np.empty_like(W)
@@ -13,4 +13,6 @@ def serve(comm, W, rate, updates):
         W = W - rate * gradient
         given[status.source] = version + 1
         comm.send(W, dest=status.source, tag=GO_ON)
+    for _ in workers:
+        comm.recv(gradient, status=status)
     return W, pushes

@@ -1,6 +1,6 @@
 # task: serve
 # loses: serve-check
-# hint: all send and none of them receives
+# hint: line 14 of `serve`
 def serve(comm, W, rate, updates):
     workers, status = range(1, comm.size), Status()
     gradient = np.empty_like(W)

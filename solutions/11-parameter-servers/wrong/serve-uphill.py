@@ -1,6 +1,6 @@
 # task: serve
 # loses: serve-check
-# hint: subtract rate times the gradient
+# hint: the steps go uphill: subtract
 def serve(comm, W, rate, updates):
     workers, status = range(1, comm.size), Status()
     gradient = np.empty_like(W)
