@@ -8,4 +8,5 @@ def exchange(comm, gradient, servers):
         zip(np.array_split(gradient, servers), np.array_split(W, servers), strict=True)
     ):
         requests += [comm.irecv(room, source=server), comm.isend(mine, dest=server)]
+    comm.waitall(requests[1::2])
     return W
