@@ -19,6 +19,8 @@ from course.comm.stuck import Links
 from course.comm.transfer import MessageMismatch, is_taken
 from course.errors import Problem
 
+# With more ranks than cores, a waiting rank must not keep the rank that it waits for from its core.
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 RUN_IS_OVER = "this run is over: use a communicator only inside the function that received it."
 
 
@@ -138,6 +140,10 @@ class EngineCarrier(Carrier):
         """Whether an error of the function means that the rank waited for another rank that has left."""
         return False
 
+    def wait_briefly(self, transfers, for_any):
+        """Do what can be done at once for these transfers. A wait that ends here does not reach the reporter."""
+        self.progress()
+
     # ---------------------------------------------------------------- what all of them share
 
     def join(self, addresses, number, origin):
@@ -166,7 +172,8 @@ class EngineCarrier(Carrier):
     def start(self, transfer):
         if not self.is_open:
             raise Problem(RUN_IS_OVER)
-        self.count_posted(transfer, 1)
+        key = transfer.sends, transfer.peer, transfer.tag
+        self.posted[key] = self.posted.get(key, 0) + 1
         self.begin(transfer)
 
     def begin(self, transfer):
@@ -201,15 +208,11 @@ class EngineCarrier(Carrier):
         probe.began = probe.done = self.now()
 
     def cancel(self, probe):
-        self.count_posted(probe, -1)
+        self.posted[False, probe.peer, probe.tag] -= 1
         self.mailbox.end_probe()
 
-    def count_posted(self, transfer, number):
-        key = transfer.sends, transfer.peer, transfer.tag
-        self.posted[key] = self.posted.get(key, 0) + number
-
     def wait(self, transfers, for_any=False):
-        self.progress()
+        self.wait_briefly(transfers, for_any)
         if must_wait(transfers, for_any):
             self.reporter.begin(transfers, self.now(), for_any)
             while must_wait(transfers, for_any):
@@ -230,13 +233,16 @@ class EngineCarrier(Carrier):
     def match(self, transfer, source, tag, dtype, count):
         """Whether a message fits a receive, which then knows where it comes from; otherwise the receive has failed."""
         transfer.began = self.now()
-        self.count_posted(transfer, -1)  # it may have left open what it receives
+        wanted, given = (False, transfer.peer, transfer.tag), (False, source, tag)
         try:
             transfer.accept(source, tag, dtype, count)
         except MessageMismatch as error:
+            self.posted[wanted] -= 1
             self.mismatch(transfer, error)
             return False
-        self.count_posted(transfer, 1)
+        if given != wanted:  # it had left open what it receives
+            self.posted[wanted] -= 1
+            self.posted[given] = self.posted.get(given, 0) + 1
         return True
 
     def finish(self, transfer, step):

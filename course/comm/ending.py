@@ -81,9 +81,10 @@ def _interrupt(peer, engines):
 def _await_calls(peers, engines, kind, calls):
     """Wait until no engine is at work for this run; restart those on which something of the run goes on."""
     failed = {}  # engine -> why
+    deadline = time.monotonic() + kind.leave_seconds
     for peer, call in zip(peers, calls, strict=True):
         if peer.ended and not peer.has_died():
-            call.wait(kind.leave_seconds)
+            call.wait(max(0, deadline - time.monotonic()))
             if not call.done():
                 library = kind.library.name if kind.library else "what the run began"
                 failed[peer.engine] = f"{library} did not shut down there"

@@ -6,7 +6,9 @@ else, and imports none of them: what has not been imported is not active.
 """
 
 import sys
+import threading
 
+SECONDS_TO_END = 3  # one of them, which takes milliseconds; torch's RPC waits for what it runs for other ranks
 HOROVOD = ("horovod.torch.mpi_ops", "horovod.tensorflow.mpi_ops")  # each has its own copy of Horovod's state
 
 
@@ -59,9 +61,18 @@ def end_all(before=()):
     """
     failed = []
     for name in [name for name in list_active() if name not in before]:
-        try:
-            KINDS[name]()()
-        except Exception as error:
-            failed.append((name, f"{type(error).__name__}: {error}"))
+        thread = threading.Thread(target=_end, args=(name, failed), name=f"{name} ends", daemon=True)
+        thread.start()
+        thread.join(SECONDS_TO_END)
+        if thread.is_alive():
+            failed.append((name, f"it was not over after {SECONDS_TO_END} s"))
     _forget_rpc_counters()
     return failed
+
+
+def _end(name, failed):
+    """End what has this name in KINDS; add (name, why) to `failed` if that cannot be done."""
+    try:
+        KINDS[name]()()
+    except Exception as error:
+        failed.append((name, f"{type(error).__name__}: {error}"))

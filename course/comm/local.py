@@ -15,13 +15,10 @@ from contextlib import suppress
 import numpy as np
 
 from course.comm import memory, wire
-from course.comm.carrier import EngineCarrier
+from course.comm.carrier import CORES, EngineCarrier
 from course.comm.links import MAY_READ, Incoming, Outgoing
 
-# With a core for each rank, a waiting rank looks for so long before it sleeps: to be woken takes longer. With fewer
-# cores it would keep the rank that it waits for from its core.
-SECONDS_TO_YIELD = 0.0002
-CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+SECONDS_TO_YIELD = 0.0002  # a waiting rank with a core looks for so long before it sleeps: to be woken takes longer
 HELLO = struct.Struct("<iiq")  # the rank that opens a link, its process, the address of the secret in its memory
 
 

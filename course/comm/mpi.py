@@ -1,14 +1,17 @@
 """The MPI carrier: ranks that mpiexec started, with messages moved by MPI (mpi4py).
 
-Each message is two MPI messages: a header with tag, dtype and size, and the payload, straight from and into the arrays.
-The receiver reads headers, finds the matching receive, checks that the message fits it, asks MPI for the payload and
-answers. Nothing blocks inside MPI: every operation is begun (Isend, Irecv) and tested, so a rank that waits in vain can
-still hear that the run is over; a plain Recv would never return. Each run has its own tags, so what a failed run leaves
-unreceived meets no message of a later run. The carrier has its own MPI communicator, so its messages never meet those
-that a function sends through mpi4py itself.
+A message begins with a header: tag, dtype and size. A short payload travels with it, a longer one as an MPI message of
+its own, straight from and into the arrays. The receiver reads headers, finds the matching receive, checks that the
+message fits it, answers, and asks MPI for the payload. Nothing blocks inside MPI: every operation is begun (Isend,
+Irecv) and tested, so a rank that waits in vain can still hear that the run is over; a plain Recv would never return.
+
+Each run has an MPI communicator for the carrier, and another one for what the function does through mpi4py itself:
+while the run lasts, MPI.COMM_WORLD means the ranks of the run. So whatever a run leaves behind, an unreceived message
+or an open receive, meets nothing of a later run. These communicators are never freed, since MPI could then give their
+number to the next one; each takes a few kilobytes.
 """
 
-import functools
+import ctypes
 import os
 import select
 import struct
@@ -17,18 +20,22 @@ from collections import deque
 
 from mpi4py import MPI
 
-from course.comm.carrier import EngineCarrier, must_wait
+from course.comm.carrier import CORES, EngineCarrier, must_wait
 
 HEADER = struct.Struct("<iqqiqq24s")  # source, number on this link, tag, step, elements, bytes, dtype
 ANSWER = struct.Struct("<iqid")  # source, number, step, when the receive was there
-TAGS = 1 << 21  # MPI tags per run: for headers, for answers, and one for each payload
-RUNS = (MPI.COMM_WORLD.Get_attr(MPI.TAG_UB) or 32767) // TAGS
+HEADERS, ANSWERS, PAYLOADS = 0, 1, 2  # MPI tags: PAYLOADS is the first of those of the payloads
+SHORT = 2**11  # bytes up to which a payload travels with its header: MPI sends so few at once
 PERSISTENT = 2  # the first requests, for headers and answers, last as long as the run
+SECONDS_TO_SPIN = 0.0005  # of a brief wait
 SECONDS_TO_YIELD = 0.02  # a waiting rank yields its core between tests for so long, and then sleeps between them
 SLEEP = 0.0005  # seconds
-TESTS = 20  # at a time
+TESTS = 20  # between two looks at the notebook's messages
 
-_left_behind = []  # sends that nobody will receive, with the memory that MPI may still read
+WORLD = MPI.Intracomm(MPI.COMM_WORLD)  # all engines, whatever MPI.COMM_WORLD means now
+PAYLOAD_TAGS = (WORLD.Get_attr(MPI.TAG_UB) or 32767) - PAYLOADS
+
+_left_behind = []  # operations that will never be done, with the memory that MPI may still touch
 
 
 class MpiCarrier(EngineCarrier):
@@ -37,43 +44,34 @@ class MpiCarrier(EngineCarrier):
     def __init__(self, rank, size, reporter, secret, directory, name):
         super().__init__(rank, size, reporter, secret, directory, name)
         self.numbers = [0] * size  # messages sent to each rank
-        self.unanswered = {}  # (dest, number) -> transfer
-        self.half_done = {}  # (dest, number) -> the step, or None: of its payload and its answer, one is through
+        self.unanswered = {}  # (dest, number) -> (transfer, MPI's request for its payload or None)
         self.control_poll = None  # says whether the notebook has sent a message
         self.requests, self.handlers = [], []  # MPI's open requests, and the function to call when each is done
         self.held = {}  # dest -> deque of sends that leave later, and of those behind them
 
     def meet(self, addresses, number):
-        self.ranks = _make_communicator(self.size)
-        first = number % RUNS * TAGS
-        self.headers, self.answers, self.payloads = first, first + 1, first + 2
-        self.expect(self.headers, HEADER, self.take_header)
-        self.expect(self.answers, ANSWER, self.take_answer)
+        self.ranks = WORLD.Create_group(WORLD.Get_group().Incl(list(range(self.size))))
+        _let_world_be(self.ranks.Dup())
+        self.expect(HEADERS, HEADER, SHORT, self.take_header)
+        self.expect(ANSWERS, ANSWER, 0, self.take_answer)
 
-    def expect(self, tag, form, handler):
-        """Receive messages with this tag and form from all ranks, one after the other, for the whole run."""
-        memory = bytearray(form.size)
+    def expect(self, tag, form, room, handler):
+        """Receive messages with this tag from all ranks, one after the other, for the whole run.
+
+        form: of their beginning, a Struct. room: the number of bytes that may follow. handler: called with a tuple, the
+        values of the beginning, and with memory in which the rest is until the handler returns.
+        """
+        memory = bytearray(form.size + room)
+        rest = memoryview(memory)[form.size :]
         request = self.ranks.Recv_init([memory, MPI.BYTE], MPI.ANY_SOURCE, tag)
 
         def handle():
-            content = form.unpack(memory)
+            handler(form.unpack_from(memory), rest)
             request.Start()
-            handler(*content)
 
         request.Start()
         self.requests.append(request)
         self.handlers.append(handle)
-
-    def follow(self, request, handler):
-        """Call `handler()` once MPI has done this request."""
-        self.requests.append(request)
-        self.handlers.append(handler)
-
-    def send_small(self, dest, tag, content):
-        """Send a header or an answer, which MPI usually does at once."""
-        request = self.ranks.Isend([content, MPI.BYTE], dest, tag)
-        if not request.Test():
-            self.follow(request, _do_nothing)
 
     def begin_send(self, transfer):
         dest = transfer.peer
@@ -98,90 +96,105 @@ class MpiCarrier(EngineCarrier):
         dest, buffer = transfer.peer, transfer.buffer
         number = self.numbers[dest]
         self.numbers[dest] += 1
-        self.unanswered[dest, number] = transfer
-        nbytes = buffer.nbytes
+        nbytes, request = buffer.nbytes, None
         head = HEADER.pack(self.rank, number, transfer.tag, transfer.step, buffer.count, nbytes, buffer.dtype.encode())
-        self.send_small(dest, self.headers, head)
-        if nbytes:
-            request = self.ranks.Isend([buffer.data, MPI.BYTE], dest, self.find_payload_tag(number))
-            self.follow(request, lambda: self.finish_half(dest, number, None))
+        if nbytes <= SHORT:
+            self.send_small(dest, HEADERS, head + buffer.data.tobytes())
         else:
-            self.half_done[dest, number] = None
+            self.send_small(dest, HEADERS, head)
+            request = self.ranks.Isend([buffer.data, MPI.BYTE], dest, _find_payload_tag(number))
+        self.unanswered[dest, number] = transfer, request
 
-    def find_payload_tag(self, number):
-        return self.payloads + number % (TAGS - 2)
-
-    def take_header(self, source, *head):
-        _, tag, _, count, *_ = head
+    def take_header(self, head, payload):
+        source, _, tag, _, count, nbytes, _ = head
         transfer = self.mailbox.take_receive(source, tag)
-        if transfer is None:
-            self.keep(source, tag, count, (source, *head))
+        if transfer is not None:
+            self.deliver((head, payload), transfer)
         else:
-            self.deliver((source, *head), transfer)
+            self.keep(source, tag, count, (head, bytes(payload[:nbytes])))  # nothing of a long payload is there
 
-    def deliver(self, head, transfer):
-        """Ask MPI for the payload, if it fits, and answer."""
-        source, number, tag, step, count, nbytes, dtype = head
+    def deliver(self, content, transfer):
+        """Take the payload of a message and answer, if it fits."""
+        head, payload = content
+        source, number, tag, _, count, nbytes, dtype = head
         if not self.match(transfer, source, tag, dtype.rstrip(b"\0").decode(), count):
             return
+        if nbytes <= SHORT:
+            memoryview(transfer.buffer.data)[:nbytes] = payload[:nbytes]
+            self.answer(transfer, head)
+            return
+        request = self.ranks.Irecv([transfer.buffer.data[:nbytes], MPI.BYTE], source, _find_payload_tag(number))
+        self.follow(request, lambda: self.answer(transfer, head))
+
+    def answer(self, transfer, head):
+        """Finish a receive that has its payload, and tell the sender."""
+        source, number, _, step, *_ = head
         step = max(step, transfer.step) + 1
-        if nbytes:
-            request = self.ranks.Irecv([transfer.buffer.data[:nbytes], MPI.BYTE], source, self.find_payload_tag(number))
-            self.follow(request, lambda: self.finish(transfer, step))
-        self.send_small(source, self.answers, ANSWER.pack(self.rank, number, step, transfer.began))
-        if not nbytes:
-            self.finish(transfer, step)
+        self.send_small(source, ANSWERS, ANSWER.pack(self.rank, number, step, transfer.began))
+        self.finish(transfer, step)
 
-    def take_answer(self, dest, number, step, began):
-        transfer = self.unanswered[dest, number]
+    def take_answer(self, answer, _):
+        dest, number, step, began = answer
+        transfer, request = self.unanswered.pop((dest, number))
         transfer.began = max(began, transfer.posted)
-        self.finish_half(dest, number, step)
-
-    def finish_half(self, dest, number, step):
-        """Note that a payload is sent (step None) or that its answer is here; with both, the send is done."""
-        link = dest, number
-        if link not in self.half_done:
-            self.half_done[link] = step
+        if request is None:
+            self.finish(transfer, step)
         else:
-            other = self.half_done.pop(link)
-            self.finish(self.unanswered.pop(link), other if step is None else step)
+            self.follow(request, lambda: self.finish(transfer, step))
 
-    def progress(self):
-        """Do everything that can be done without waiting; returns whether there was anything to do."""
-        some = False
-        while indices := MPI.Request.Testsome(self.requests):
-            some = True
-            done = [self.handlers[index] for index in indices]
+    def follow(self, request, handler):
+        """Call `handler()` once MPI has done this request, which is often at once."""
+        if request.Test():
+            handler()
+        else:
+            self.requests.append(request)
+            self.handlers.append(handler)
+
+    def send_small(self, dest, tag, content):
+        """Send a few bytes."""
+        self.follow(self.ranks.Isend([content, MPI.BYTE], dest, tag), _do_nothing)
+
+    def advance(self):
+        """Do what MPI has done since the last call; returns whether that is anything."""
+        indices = MPI.Request.Testsome(self.requests)
+        if not indices:
+            return bool(self.held) and self.send_held()
+        done = [self.handlers[index] for index in indices]
+        if len(self.requests) > PERSISTENT:
             for index in sorted(indices, reverse=True):
                 if index >= PERSISTENT:
                     del self.requests[index], self.handlers[index]
-            for handle in done:
-                handle()
-        return self.send_held() or some if self.held else some
+        for handle in done:
+            handle()
+        return True
 
-    def wait(self, transfers, for_any=False):
-        """As on every carrier, but a short wait does not reach the reporter, which would make it longer."""
-        for _ in range(TESTS):
-            if not self.progress():
-                if not must_wait(transfers, for_any):
-                    break
-                os.sched_yield()
-        super().wait(transfers, for_any)
+    def progress(self):
+        while self.advance():
+            pass
+
+    def wait_briefly(self, transfers, for_any):
+        until = None
+        while must_wait(transfers, for_any):
+            if not self.advance():
+                now = self.now()
+                until = until or now + SECONDS_TO_SPIN
+                if now > until:
+                    return
+                if self.size > CORES:
+                    os.sched_yield()
 
     def wait_for_event(self, seconds, control):
-        """As on every carrier. A rank yields its core between tests, since there may be more ranks than cores; one that
-        waits for long sleeps.
-        """
-        began = time.monotonic()
+        """As on every carrier. A rank that waits for long sleeps between tests."""
+        began = self.now()
         if self.control_poll is None:
             self.control_poll = select.poll()
             self.control_poll.register(control, select.POLLIN)
         while True:
             for _ in range(TESTS):
-                if self.progress():
+                if self.advance():
                     return False, True
                 os.sched_yield()
-            waited = time.monotonic() - began
+            waited = self.now() - began
             if self.control_poll.poll(0):
                 return True, False
             if waited >= seconds:
@@ -194,7 +207,9 @@ class MpiCarrier(EngineCarrier):
 
     def release(self):
         """Give up everything that will never be done."""
-        for request in self.requests:
+        _let_world_be(WORLD)
+        payloads = [request for _, request in self.unanswered.values() if request is not None]
+        for request in self.requests + payloads:
             if not request.Test():
                 request.Cancel()
                 if not request.Test():  # a send, or a payload on its way
@@ -203,13 +218,13 @@ class MpiCarrier(EngineCarrier):
             request.Free()
 
 
-@functools.cache
-def _make_communicator(size):
-    """An MPI communicator of the first `size` ranks, which all call this at the same time.
+def _let_world_be(communicator):
+    """Let MPI.COMM_WORLD, and whatever a program has kept of it, mean this communicator."""
+    ctypes.c_void_p.from_address(MPI._addressof(MPI.COMM_WORLD)).value = MPI._handleof(communicator)
 
-    It is kept for later runs: a rank that dies takes all others with it, so it can never lack one.
-    """
-    return MPI.COMM_WORLD.Create_group(MPI.COMM_WORLD.Get_group().Incl(list(range(size))))
+
+def _find_payload_tag(number):
+    return PAYLOADS + number % PAYLOAD_TAGS
 
 
 def _do_nothing():

@@ -73,14 +73,16 @@ class RankLife:
             self.control.send("absent", self.carrier.rank, states.describe_error(error))
             return
         comm = self.reporter.comm = Communicator(self.carrier, faults)
-        with self.interrupts_for_the_function():
-            self.control.send("met")
-            ending = self.run_function(comm)
-            self.report_ending(ending, comm)
-            self.carrier.leave()
-            while self.control.receive()[0] != "bye":
-                pass
-        self.carrier.close()
+        try:
+            with self.interrupts_for_the_function():
+                self.control.send("met")
+                ending = self.run_function(comm)
+                self.report_ending(ending, comm)
+                self.carrier.leave()
+                while self.control.receive()[0] != "bye":
+                    pass
+        finally:
+            self.carrier.close()
 
     def run_function(self, comm):
         """Run the function; returns (doing, (type, message), place, value)."""

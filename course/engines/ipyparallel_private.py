@@ -1,6 +1,6 @@
 """All private names of ipyparallel that the course uses, in one module. Read from ipyparallel 9.2.0.
 
-ipyparallel has no public way to do five things that engines of the course need; each explains some private names:
+ipyparallel has no public way to do six things that engines of the course need; each explains some private names:
 
 - replace an engine that ended by a new one with the same number. The client must forget the old engine and ask the
   controller to do so too: `_ids`, `_engines`, `_unregister_engine`, `_update_engines`, `_registration_callbacks`,
@@ -8,6 +8,8 @@ ipyparallel has no public way to do five things that engines of the course need;
 - know which messages an engine has not answered, and ignore an answer that arrives after its message was given up
   (ipyparallel prints "got stale result"): `_outstanding_dict`, `_futures`, `_handle_apply_reply`,
   `_handle_execute_reply`, `_should_use_metadata_msg_id`.
+- end a request on the control channel (`clear`, `abort`, `shutdown`) to an engine that ends before it answers, for
+  which ipyparallel waits for ever: `_send`, `_control_stream`.
 - see every request of a view before it is sent: `_really_apply`, which apply, push and pull go through, and
   `_mux_stream`, which a view's constructor takes.
 - leave a line out of a cell's streamed output: `AsyncResult._iopub_streaming_output_callback`.
@@ -40,6 +42,7 @@ class EnginesClient(ipyparallel.Client):
 
     def __init__(self, file, engine_set):
         self.engine_set = engine_set
+        self._control_requests = {}  # uuid of an engine -> [(type of a request, Future of its answer)]
         super().__init__(str(file))
 
     def activate(self, targets="all", suffix=""):
@@ -114,10 +117,14 @@ class EnginesClient(ipyparallel.Client):
             self._unregister_engine({"content": {"id": rank}})
 
     def _unregister_engine(self, msg):
+        rank = int(msg["content"]["id"])
+        uuid = self._engines.get(rank)
         with self.engine_set.sending_lock:
-            if msg["content"]["id"] in self._ids:
-                self.engine_set.lose(msg["content"]["id"])
+            if rank in self._ids:
+                self.engine_set.lose(rank)
             super()._unregister_engine(msg)
+        for kind, answer in self._control_requests.pop(uuid, ()):
+            self._end_control_request(kind, answer)
 
     # ------------------------------------------------------------------ messages
 
@@ -128,6 +135,31 @@ class EnginesClient(ipyparallel.Client):
     def waiting_among(self, messages):
         """Return those of these message ids whose answers have not arrived."""
         return [message for message in messages if message in self._futures]
+
+    def _send(self, stream, kind, *args, ident=None, **kwargs):
+        answer = super()._send(stream, kind, *args, ident=ident, **kwargs)
+        if stream is self._control_stream:
+            self._io_loop.add_callback(self._note_control_request, ident.decode(), kind, answer)
+        return answer
+
+    def _note_control_request(self, uuid, kind, answer):
+        """Remember a request on the control channel until it is answered or its engine has ended."""
+        if uuid not in self._engines.values():
+            self._end_control_request(kind, answer)
+            return
+        waiting = self._control_requests.get(uuid, ())
+        self._control_requests[uuid] = [(kind, answer), *(each for each in waiting if not each[1].done())]
+
+    def _end_control_request(self, kind, answer):
+        """Answer in the place of an engine that has ended, which is what a request to shut down asks for."""
+        content = {"status": "ok"}
+        if kind != "shutdown_request":
+            try:
+                raise ipyparallel.error.EngineError(f"The engine ended before it answered the {kind}.")
+            except ipyparallel.error.EngineError:
+                content = ipyparallel.error.wrap_exception()
+        if not answer.done():
+            answer.set_result(self.session.msg("control_reply", content=content))
 
     def _handle_apply_reply(self, msg):
         if self._is_awaited(msg):

@@ -9,7 +9,11 @@ from course.spmd import spmd
 
 RANKS = 4  # the largest number that a test uses
 # The tests of all files here that use the same engines run in one process, which starts these engines once.
-GROUPS = {"simulated": "comm-simulated", "local": "comm-engines", "torch": "comm-engines", "mpi": "comm-mpi"}
+GROUPS = {
+    "simulated": "comm-simulated", "local": "comm-engines", "torch": "comm-engines", "horovod": "comm-engines",
+    "mpi": "comm-mpi",
+}  # fmt: skip
+CARRIERS = ["simulated", "local", "torch", "mpi"]  # a test that needs Horovod, too, says so
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests/conftest.py reads the groups
@@ -26,9 +30,11 @@ def stopped_at_the_end():
     cluster.stop()
 
 
-@pytest.fixture(scope="session", params=list(GROUPS))
+@pytest.fixture(scope="session", params=CARRIERS)
 def carrier(request):
     """The name of a carrier that is ready for RANKS ranks."""
+    if request.param == "horovod" and not request.getfixturevalue("horovod"):
+        pytest.skip("Horovod cannot be built here")
     if request.param != "simulated":
         request.getfixturevalue("stopped_at_the_end")
         cluster.start(RANKS, launcher="mpi" if request.param == "mpi" else None)

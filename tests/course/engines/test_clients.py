@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 import time
 
 import ipyparallel
@@ -66,6 +67,22 @@ def test_an_engine_that_another_client_kills_is_replaced(engines, client):
     after = engines.apply_sync(os.getpid)
     assert after[0] == before[0]
     assert after[1] != before[1]
+
+
+def test_requests_to_an_engine_that_dies_before_it_answers_end(engines):
+    pid = engines.apply_sync(os.getpid)[1]
+    os.kill(pid, signal.SIGSTOP)
+    answers = [engines.client.clear(targets=1, block=False), engines.client.abort(targets=1, block=False)]
+    shutdown = threading.Thread(target=engines.client.shutdown, kwargs={"targets": 1, "block": True}, daemon=True)
+    shutdown.start()
+    os.kill(pid, signal.SIGKILL)
+    for answer in answers:
+        (reply,) = answer.result(PATIENCE)
+        assert reply["content"]["ename"] == "EngineError"
+    shutdown.join(PATIENCE)
+    assert not shutdown.is_alive()
+    assert engines.apply_sync(os.getpid)[1] != pid
+    engines.client.clear(targets=1, block=True)  # the new engine answers
 
 
 def test_activate_returns_a_blocking_view_of_all_engines(engines):

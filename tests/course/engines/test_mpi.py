@@ -10,7 +10,7 @@ import pytest
 from autograder.testing.kernels import NotebookKernel, assert_nothing_is_left, wait_until
 from course import cluster
 from course.errors import Problem
-from course.spmd import spmd
+from course.spmd import RunFailed, spmd
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +86,69 @@ def test_what_a_function_sends_through_mpi_itself_never_meets_the_carriers_messa
 
     assert spmd(both, ranks=3, carrier="mpi", timeout=30) == [[1000.0, 2000.0]] * 3
     assert spmd(both, ranks=2, carrier="mpi", timeout=30) == [[1000.0, 2000.0]] * 2
+
+
+def leave_messages():
+    """Leave an array and an object that nobody receives."""
+    from mpi4py import MPI
+
+    if MPI.COMM_WORLD.rank == 0:
+        MPI.COMM_WORLD.Isend(np.full(1000, -1.0), 1, 0)
+        MPI.COMM_WORLD.isend("left behind", 1, 1)
+
+
+def leave_receives():
+    """Leave receives that nobody sends to."""
+    from mpi4py import MPI
+
+    if MPI.COMM_WORLD.rank == 1:
+        MPI.COMM_WORLD.Irecv(np.full(1000, -1.0), 0, 0)
+        MPI.COMM_WORLD.irecv(source=0, tag=1)
+
+
+@pytest.mark.parametrize("leave", [leave_messages, leave_receives])
+def test_what_a_run_leaves_in_mpi_itself_meets_nothing_of_the_next_run(ranks, leave):
+    def leaving(comm, leave):
+        leave()
+        raise ValueError("a mistake")
+
+    def follow(comm):
+        from mpi4py import MPI
+
+        world, room = MPI.COMM_WORLD, np.zeros(1000)
+        world.Barrier()
+        if world.rank == 0:
+            world.Send(np.ones(1000), 1, 0)
+            world.send("of this run", 1, 1)
+        if world.rank == 1:
+            world.Recv(room, 0, 0)
+            return room.sum(), world.recv(source=0, tag=1)
+        return None
+
+    with pytest.raises(RunFailed):
+        spmd(leaving, ranks=2, carrier="mpi", timeout=30, leave=leave)
+    assert spmd(follow, ranks=2, carrier="mpi", timeout=30)[1] == (1000, "of this run")
+
+
+def test_mpis_world_is_the_ranks_of_the_run_while_it_lasts(ranks):
+    def keep(comm):
+        import sys
+
+        from mpi4py import MPI
+
+        sys.kept_world = MPI.COMM_WORLD
+        return MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size, MPI.COMM_WORLD.allreduce(1)
+
+    def use(comm):
+        import sys
+
+        return sys.kept_world.allreduce(1)
+
+    assert spmd(keep, ranks=3, carrier="mpi", timeout=30) == [(rank, 3, 3) for rank in range(3)]
+    assert spmd(keep, ranks=2, carrier="mpi", timeout=30) == [(rank, 2, 2) for rank in range(2)]
+    assert spmd(use, ranks=2, carrier="mpi", timeout=30) == [2, 2]
+    assert spmd(use, ranks=3, carrier="mpi", timeout=30) == [3, 3, 3]
+    assert ranks.apply_sync(rank_and_sum) == [(rank, rank, 3, 3) for rank in range(3)]
 
 
 def test_the_interrupt_button_ends_a_receive_that_waits_forever(ranks):
