@@ -3,10 +3,12 @@
 import re
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from autograder.examination.checks import run_check
 from autograder.examination.kernel import Kernel
-from course.comm import simulated
+from course.comm import ANY_SOURCE, ANY_TAG, simulated
 
 GIVEN = '''
 import numpy as np
@@ -119,6 +121,23 @@ def polled(comm, x):
         return [looks, order, str(error)]
 
 
+def matched(comm, x, sends, wants):
+    """Rank 0 returns which request was done when, and with which message."""
+    requests, found, status = [], [], Status()
+    if comm.rank > 0:
+        for pause, tag, count in sends[comm.rank - 1]:
+            comm.compute(pause)
+            requests.append(comm.isend(x[:count], 0, tag))
+        return comm.waitall(requests)
+    for pause, source, tag in wants:
+        comm.compute(pause)
+        requests.append(comm.irecv(x.copy(), source, tag))
+    for _ in wants:
+        place = comm.waitany(requests, status)
+        found.append([place, status.source, status.tag, status.count])
+    return found
+
+
 def with_function(comm, x, double):
     got = np.empty_like(x)
     comm.sendrecv(double(x), (comm.rank + 1) % comm.size, recvbuf=got, source=(comm.rank - 1) % comm.size)
@@ -183,6 +202,26 @@ def kernel():
 )
 def test_the_counters_here_agree_with_those_of_an_honest_kernel(kernel, function, ranks, count, carrier, more):
     check = SAME.format(function=function, ranks=ranks, count=count, carrier=carrier, more=more)
+    assert run_check(check, kernel, 60) is None
+
+
+@st.composite
+def programs(draw):
+    """What three ranks send to rank 0, and what it receives: times often coincide, and every receive gets a message."""
+    sent = st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 3))  # a pause, a tag, a number of elements
+    sends = draw(st.lists(st.lists(sent, max_size=4), min_size=3, max_size=3).filter(any))
+    ends = [(source, tag) for source, each in enumerate(sends, 1) for _, tag, _ in each]
+    named = draw(st.lists(st.sampled_from(range(len(ends))), unique=True))  # the others are left to open receives
+    wanted = [ends[place] for place in named] + [(ANY_SOURCE, ANY_TAG)] * (len(ends) - len(named))
+    return sends, [(draw(st.integers(0, 3)), *each) for each in wanted]
+
+
+@settings(max_examples=25, derandomize=True, database=None)
+@given(programs())
+def test_open_receives_get_the_same_messages_here_as_in_an_honest_kernel(kernel, program):
+    sends, wants = program
+    more = f", sends={sends}, wants={wants}"
+    check = SAME.format(function="matched", ranks=4, count=3, carrier="Simulated(alpha=0.0, beta=1e30)", more=more)
     assert run_check(check, kernel, 60) is None
 
 
