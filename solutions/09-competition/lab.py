@@ -1409,7 +1409,7 @@ for name, own, other in zip(
 
 # %% task bootstrap
 def bootstrap(right, unit, draws, seed):
-    """The accuracy in each of `draws` draws of whole units, a 1-D array; rng draws, so the same seed gives the same.
+    """The accuracy in each of `draws` draws of whole units, a list or an array; the same seed gives the same draws.
 
     right: for each pixel whether it is right, booleans. unit: the number of the unit in which each pixel lies; the
     numbers need not be consecutive.
@@ -1428,14 +1428,14 @@ def bootstrap(right, unit, draws, seed):
 import numpy as np
 
 right_now, unit_now = np.arange(20) < 2, np.where(np.arange(20) < 2, 7, 3)
-got = bootstrap(right_now.copy(), unit_now.copy(), 400, 1)
+got = bootstrap(right_now.copy(), unit_now.copy(), 1000, 1)
 assert got is not None, "bootstrap returned None: its last line must begin with `return`."
 got = np.asarray(got, dtype=float)
-assert got.shape == (400,), f"one accuracy per draw: shape (400,); yours has {got.shape}."
+assert got.shape == (1000,), f"one accuracy per draw: shape (1000,); yours has {got.shape}."
 assert not np.isnan(got).any(), (
     "some accuracies are NaN: units without a pixel were drawn. Number the units with np.unique."
 )
-assert got.std() > 0, "all draws have the same accuracy: draw with replacement, and anew in each draw."
+assert np.ptp(got) > 1e-9, "all draws have the same accuracy: draw with replacement, and anew in each draw."
 values = sorted(set(np.round(got, 6).tolist()))
 assert 0.5 not in values, (
     "a draw of both units has 2 of 20 pixels right, so 0.1, and not 0.5: count pixels instead of averaging over units."
@@ -1446,10 +1446,15 @@ assert len(values) <= 3, (
 assert values == [0, 0.1, 1], (
     f"two units allow the accuracies 0, 0.1 and 1; yours are {values}. Draw 2 units each time."
 )
-share = np.mean(np.isclose(got, 0.1))
-assert abs(share - 0.5) < 0.15, f"half of the draws contain both units; of yours {share:.0%}. Is each unit as likely?"
-assert np.array_equal(np.asarray(bootstrap(right_now.copy(), unit_now.copy(), 400, 1)), got), (
+shares = [float(np.mean(np.isclose(got, value))) for value in values]
+assert np.allclose(shares, [0.25, 0.5, 0.25], atol=0.1), (
+    f"a quarter of the draws has 0, half of them 0.1 and a quarter 1; yours have {shares}. Is each unit as likely?"
+)
+assert np.array_equal(np.asarray(bootstrap(right_now.copy(), unit_now.copy(), 1000, 1)), got), (
     "the same seed gives other draws: use rng."
+)
+assert not np.array_equal(np.asarray(bootstrap(right_now.copy(), unit_now.copy(), 1000, 2)), got), (
+    "another seed gives the same draws: use the rng that was made from `seed`."
 )
 ### BEGIN HIDDEN TESTS
 from course.checks import call
