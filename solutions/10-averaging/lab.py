@@ -162,7 +162,7 @@ for sizes_now, shape in (([2, 0, 7], (4,)), ([5], (3, 2)), ([1, 1, 1, 1], (1,)))
 
 # %% task simu-parallel-sgd
 def simu_parallel_sgd(gradient, w0, examples, gamma, K, seed):
-    """SimuParallelSGD with K machines; returns (v, ws): the average, and the K models in an array of shape (K, ...).
+    """SimuParallelSGD with K machines; returns (v, ws): the average, and the K models, as an array or a list.
 
     gradient(w, example): the gradient of the loss of one example, of the shape of w. examples: an array, one entry or row
     per example. seed: of np.random.default_rng, which decides which machine gets which examples, in which order.
@@ -746,7 +746,7 @@ plots.curves(
 
 # %% task line
 def line(loss, w_a, w_b, points):
-    """The loss at equally spaced points from w_a to w_b, both included; an array of `points` numbers, points >= 2."""
+    """The loss at equally spaced points from w_a to w_b, both included; an array or a list of `points` numbers, points >= 2."""
     # about 2 lines
     ### BEGIN SOLUTION
     return np.array([loss((1 - t) * w_a + t * w_b) for t in np.linspace(0, 1, points)])
@@ -1094,11 +1094,17 @@ assert got == [10, 50], (
     f"with S = 10 s: 1100, 240 and 360 s, so τ = 10; with S = 100 s: 10100, 1320 and 900 s, so τ = 50; yours {got}."
 )
 ### BEGIN HIDDEN TESTS
+from course.checks import is_close
+
 rng = np.random.default_rng(8)
 for C_now, S_now in ((0.5, 3.0), (2.0, 0.1), (1.0, 40.0)):
     table_now = {tau: float(M) for tau, M in zip((7, 1, 25, 90), (*rng.uniform(5, 60, size=3), np.inf), strict=True)}
     times = {tau: M * (tau * C_now + S_now) for tau, M in table_now.items()}
     right = next(tau for tau, time in times.items() if time == min(times.values()))
+    got = float(seconds_to(12.3, 7, C_now, S_now))
+    assert is_close(got, 12.3 * 7 * C_now + 12.3 * S_now), (
+        f"12.3 rounds of 7 steps, C = {C_now}, S = {S_now}: yours {got}."
+    )
     got = best_tau(table_now, C_now, S_now)
     assert got == right, f"M = {table_now}, C = {C_now}, S = {S_now}: {right} is best; yours is {got}."
 ### END HIDDEN TESTS
