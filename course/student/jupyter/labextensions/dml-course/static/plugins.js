@@ -1,14 +1,30 @@
 /* What the course adds to JupyterLab: the Validate command, the hand-in button, a sidebar that starts closed, a mark
- * on cells that run, which a collapsed cell would not show, and verdicts that stay in view. */
+ * on cells that run, which a collapsed cell would not show, verdicts that stay in view, and links to the glossary. */
 import { makeButton } from "./elements.js";
 import { MIME, makeHandIn } from "./hand_in.js";
 import { makeValidatePanel } from "./validate_panel.js";
 
 const VALIDATE = "dml-course:validate";
 const NARROW = 1400; // pixels: below this, a lab and the open sidebar do not fit beside each other
+const PATIENCE = 10_000; // ms for the glossary to open
 const PICTURE_LOADS = 300; // ms after which a picture below a verdict has its height
 const VERDICT = 60; // pixels: the first lines of a verdict
 const WAS_OPEN = "dml-course:sidebar";
+
+/* Go to the glossary's entry until it is in view: JupyterLab looks for it only once, before a new page is complete. */
+function showEntry(tracker, entry, deadline) {
+  const page = tracker.currentWidget;
+  if (page?.context.path.endsWith("glossary.ipynb")) {
+    const place = page.node.querySelector(`[data-jupyter-id="${CSS.escape(entry)}"]`)?.getBoundingClientRect();
+    if (place && place.top >= 0 && place.bottom <= window.innerHeight) {
+      return;
+    }
+    page.setFragment(`#${entry}`);
+  }
+  if (Date.now() < deadline) {
+    window.setTimeout(() => showEntry(tracker, entry, deadline), 300);
+  }
+}
 
 export function makePlugins(lab) {
   const { ILabShell } = lab.application;
@@ -119,5 +135,21 @@ export function makePlugins(lab) {
     },
   };
 
-  return [validate, handIn, sidebar, running];
+  const glossary = {
+    id: "dml-course:glossary",
+    description: "A link to the glossary leads to its entry, also if the glossary was not open.",
+    autoStart: true,
+    requires: [INotebookTracker],
+    activate(app, tracker) {
+      const onClick = (event) => {
+        const entry = event.target.closest?.("a[href*='glossary.ipynb']")?.href.split("#")[1];
+        if (entry) {
+          showEntry(tracker, decodeURIComponent(entry), Date.now() + PATIENCE);
+        }
+      };
+      document.addEventListener("click", onClick, { capture: true }); // JupyterLab opens the page afterwards
+    },
+  };
+
+  return [validate, handIn, sidebar, running, glossary];
 }
