@@ -1955,12 +1955,14 @@ with tf.Graph().as_default():
         train_op = tf.train.GradientDescentOptimizer(0.01).minimize(loss, global_step=global_step)
 
     hooks = [tf.train.StopAtStepHook(last_step=500)]
+    # A worker reaches the server and itself. Without this filter it also waits for workers that have finished.
+    config = tf.ConfigProto(allow_soft_placement=True, device_filters=["/job:ps", f"/job:worker/task:{tf_index}"])
     with tf.train.MonitoredTrainingSession(
         master=server.target,
         is_chief=(tf_index == 0),
         checkpoint_dir=None,  # with a folder, the next run would go on where this one ended
         save_summaries_steps=100,
-        config=tf.ConfigProto(allow_soft_placement=True),
+        config=config,
         hooks=hooks,
     ) as mon_sess:
         print("in the context of MonitoredTrainingSession")
