@@ -289,7 +289,7 @@ def compress_and_keep(update, residual, compress):
     """(delta, new residual) of one iteration; new float32 arrays of the shape of update.
 
     update: ΔW, which already contains the learning rate. residual: r of the iteration before. compress(p): returns what
-    arrives when p is sent, an array like p.
+    arrives when p is sent, a new array like p.
     """
     # about 3 lines
     ### BEGIN SOLUTION
@@ -469,6 +469,9 @@ for same in (1.0, -1.0, 0.0):
     assert np.array_equal(sides, [max(same, 0), min(same, 0)]), (
         f"all entries are {same:g}: a group without entries has the mean 0, but your means are {sides}."
     )
+for few in ([4.0, -2.0, 1.0], [-4.0, 2.0, -1.0]):
+    sides = np.asarray(call(one_bit, np.array(few, np.float32)))[1:].copy().view(np.float32)
+    assert np.allclose(sides, [2.5, -2] if few[0] > 0 else [2, -2.5]), f"of {few} the means are {sides}."
 rng = np.random.default_rng(3)
 for P_now in (1, 8, 17, 1000):
     sample = rng.normal(0.1, 1, P_now).astype(np.float32)
@@ -553,6 +556,10 @@ assert got.tolist() != [-0.5, 0, 0.5, 0], "the signs are inverted: an odd word i
 assert got.tolist() == [0.5, 0, -0.5, 0], f"what arrives is [0.5, 0, -0.5, 0], but yours is {got.tolist()}."
 assert got.dtype == np.float32, f"what arrives is float32; yours is {got.dtype}."
 ### BEGIN HIDDEN TESTS
+got = np.asarray(call(threshold, np.array([-1.5, 1.5, -2], np.float32), 1.5))
+assert got.tolist() == [5], (
+    f"of -1.5, 1.5 and -2 only the last is above 1.5 in absolute value: [5]; yours is {got.tolist()}."
+)
 sample = np.random.default_rng(4).normal(size=1001).astype(np.float32)
 for tau_now in (0.25, 1.5, 9.0):
     got = np.asarray(call(threshold, sample, tau_now))
@@ -873,8 +880,9 @@ assert abs(got - 640) > 1e-9, "640: the bytes of the exchange, n, are missing."
 assert abs(got - 600) <= 1e-9, f"4 · (1600 - 100) / (14 - 4) is 600; yours gives {got}."
 got = crossover(5, 1000, 1600, 14, 1)
 assert got == 0, f"n = 8P / N: the exchange sends as many bytes as the ring, so return 0; yours gives {got}."
-got = crossover(5, 1000, 2000, 2, 1)
-assert got == 0, f"n = 2000 is more than 8P / N = 1600: return 0, whatever the cost; yours gives {got}."
+for n_now in (2000, 1600):
+    got = crossover(5, 1000, n_now, 2, 1)
+    assert got == 0, f"n = {n_now} is not below 8P / N = 1600: return 0, whatever the cost; yours gives {got}."
 for cost_now in (4, 3):
     got = crossover(5, 1000, 100, cost_now, 1)
     assert got == float("inf"), (
@@ -890,6 +898,11 @@ for N_now, n_now, cost_now in [(8, 1016, 2.64e-4), (8, 3190, 3.85e-4), (3, 400, 
     ]
     assert abs(both[0] / both[1] - 1) <= 1e-9, (
         f"N = {N_now}, n = {n_now}, c = {cost_now}: at your crossover the ring takes {both[0]:.6g} s, the exchange {both[1]:.6g} s."
+    )
+for P_now, n_now, cost_now, right in [(1002, 1603, 14, 0.08), (1000, 100, 5, 6000)]:
+    got = float(crossover(5, P_now, n_now, cost_now, 1))
+    assert abs(got - right) <= 1e-9, (
+        f"N = 5, P = {P_now}, n = {n_now}, cost = {cost_now}: it is {right}; yours is {got}."
     )
 assert crossover(201, 25_450, 1016, 1, 0) == 0, "with 201 ranks and 0.5% of the entries the ring sends fewer bytes: 0."
 ### END HIDDEN TESTS
@@ -1249,6 +1262,8 @@ assert np.allclose(got, [-0.125, -0.25, -0.25]), f"with a residual x is -1/8, -2
 got = np.asarray(call(sign_descent, np.full(4, -3.0), 0.5, False), dtype=float)
 assert np.allclose(got, [0.5, 1, 1, 1]), f"x stays between -1 and 1: [0.5, 1, 1, 1] is right, but yours is {got}."
 ### BEGIN HIDDEN TESTS
+got = np.asarray(call(sign_descent, np.full(4, 3.0), 0.5, False), dtype=float)
+assert np.allclose(got, [-0.5, -1, -1, -1]), f"x stays above -1: [-0.5, -1, -1, -1] is right, but yours is {got}."
 drawn = np.random.default_rng(8).choice([4.25, -1.125, -0.875, -1.25], 300)  # sums of such numbers are exact
 for flag in (False, True):
     x_now, left, right = 0.0, 0.0, []

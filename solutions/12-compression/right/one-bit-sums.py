@@ -10,7 +10,5 @@ def one_bit(p):
 
 
 def read_one_bit(message, P):
-    low_and_high = message[-8:].view(np.float32)[::-1] if message[-8:].flags.aligned else None
-    if low_and_high is None:
-        low_and_high = message[-8:].copy().view(np.float32)[::-1]
-    return low_and_high[np.unpackbits(message[: (P + 7) // 8], count=P)]
+    high, low = message[-8:].copy().view(np.float32)
+    return np.array([low, high])[np.unpackbits(message[:-8])[:P]]

@@ -5,5 +5,5 @@ def random_places(seed, t, P, k):
 
 
 def residual_factor(scale):
-    p = 1.0
-    return p - scale * p
+    left = 1 - scale
+    return left
