@@ -132,7 +132,7 @@ def test_a_collapsed_check_says_that_it_runs(course, page, shots):
 @pytest.mark.long
 def test_a_link_to_the_glossary_leads_to_its_entry_also_if_it_was_not_open(course, page, shots):
     browser.Notebook(page, course[1], f"{LAB}/{LAB}.ipynb")
-    page.locator("a[href*='glossary.ipynb#shard']").click()
+    page.locator("a[href*='glossary.ipynb'][href$='#shard']").click()
     expect(page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) [data-jupyter-id=shard]")).to_be_in_viewport()
     page.screenshot(path=shots / "glossary-dark.png")
 
