@@ -16,11 +16,13 @@ PUBLIC = {  # short name in labs -> module
     "hand_in": "course.student.hand_in",
     "hogwild": "course.experiments.hogwild",
     "networks": "course.experiments.networks",
+    "parallel": "course.experiments.parallel",
     "partitions": "course.experiments.partitions",
     "roles": "course.experiments.roles",
     "scene": "course.competition.scene",
     "score": "course.competition.score",
     "servers": "course.experiments.servers",
+    "torch_parallel": "course.experiments.torch_parallel",
     "warmup": "course.experiments.warmup",
 }
 

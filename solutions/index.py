@@ -45,6 +45,7 @@ first_training.run()
 # | [10 Averaging models](10-averaging/10-averaging.ipynb) | models averaged once, after every step, or every few steps: when it is exact, where it ends, and how often to average on which network; as further steps sorted shards, PyTorch's post-local SGD and DiLoCo | 90 |
 # | [11 Parameter servers](11-parameter-servers/11-parameter-servers.ipynb) | a server and its workers that nobody waits for: staleness counted, its limit predicted and seen, bounded staleness, and a table of criteria; for extra credit soft synchronization, backup workers, several servers against the ring, and averaging with neighbours | 90 |
 # | [12 Compressed gradients](12-compression/12-compression.ipynb) | top-k, one bit and a threshold instead of whole gradients; the residual, with which nothing is lost; messages of unknown size; on which network compression pays, and whether it costs accuracy | 90 |
+# | [13 Models too large for one device](13-model-parallel/13-model-parallel.ipynb) | a network cut by columns and rows, and by layers: two all-reduces per block, GPipe and 1F1B with their bubble and memory, an optimizer in parts, data against model in bytes; for extra credit DistBelief's figure, attention by heads, a cost model, a grid of eight ranks, and autograd operators | 90 |
 #
 # Do them in order. Each lab also stands alone: the code that it needs from an earlier lab is given. The
 # [glossary](glossary.ipynb) explains each term in one or two sentences, and labs link to it where they use a term for

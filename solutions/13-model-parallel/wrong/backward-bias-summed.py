@@ -1,0 +1,9 @@
+# task: backward
+# loses: backward-check
+# hint: db is twice too large
+def backward(comm, X, A, a, B, b, G):
+    Z = X @ A + a
+    H = np.maximum(Z, 0)
+    dZ = (G @ B.T) * (Z > 0)
+    dX = parallel.all_reduce(comm, dZ @ A.T)
+    return X.T @ dZ, dZ.sum(axis=0), H.T @ G, parallel.all_reduce(comm, G.sum(axis=0)), dX

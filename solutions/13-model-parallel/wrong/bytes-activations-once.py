@@ -1,0 +1,13 @@
+# task: bytes
+# loses: bytes-check
+# hint: Activations travel twice
+def data_bytes(N, c, d):
+    return 8 * 2 * (N - 1) / N * (c + d)
+
+
+def hybrid_bytes(N, c, n, f, k):
+    return 8 * (N - 1) * (2 * c / N + n * f + 3 * n * k)
+
+
+def crossover(N, d, f, k):
+    return 2 * d / (N * (2 * f + 3 * k))

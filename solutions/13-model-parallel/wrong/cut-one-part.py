@@ -1,0 +1,9 @@
+# task: cut
+# loses: cut-check
+# hint: one per rank
+def cut_columns(A, N):
+    return [np.array_split(A, N, axis=1)[0].copy()]
+
+
+def cut_rows(B, N):
+    return [part.copy() for part in np.array_split(B, N, axis=0)]

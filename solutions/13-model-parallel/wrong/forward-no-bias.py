@@ -1,0 +1,5 @@
+# task: forward
+# loses: forward-check
+# hint: b is missing
+def forward(comm, X, A, a, B, b):
+    return parallel.all_reduce(comm, np.maximum(X @ A + a, 0) @ B)

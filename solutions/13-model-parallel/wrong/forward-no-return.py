@@ -1,0 +1,5 @@
+# task: forward
+# loses: forward-check
+# hint: forward returned None
+def forward(comm, X, A, a, B, b):
+    Y = parallel.all_reduce(comm, np.maximum(X @ A + a, 0) @ B) + b

@@ -1,0 +1,5 @@
+# task: hand-over
+# loses: hand-over-check
+# hint: Begin to send with comm.isend
+def hand_over(comm, x, dest, tag):
+    comm.send(x, dest, tag)

@@ -1,0 +1,13 @@
+# task: schedules
+# loses: schedules-check
+# hint: the last rank needs no warm-up
+def gpipe(rank, size, m):
+    return [("F", i) for i in range(m)] + [("B", i) for i in range(m)]
+
+
+def one_f_one_b(rank, size, m):
+    warm_up = min(size - 1, m)
+    order = [("F", i) for i in range(warm_up)]
+    for i in range(m - warm_up):
+        order += [("F", warm_up + i), ("B", i)]
+    return order + [("B", i) for i in range(m - warm_up, m)]

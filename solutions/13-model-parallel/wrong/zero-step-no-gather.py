@@ -1,0 +1,7 @@
+# task: zero-step
+# loses: zero-step-check
+# hint: the first result is all weights
+def zero_step(comm, w, g, m, v, t):
+    mine = parallel.cut(len(w), comm.size)[comm.rank]
+    average = parallel.reduce_scatter(comm, g) / comm.size
+    return parallel.adam(w[mine], average, m, v, t)

@@ -1,0 +1,7 @@
+# task: zero-step
+# loses: zero-step-check
+# hint: not to the last bit
+def zero_step(comm, w, g, m, v, t):
+    mine = parallel.cut(len(w), comm.size)[comm.rank]
+    own, m, v = parallel.adam(w[mine], parallel.reduce_scatter(comm, g), m, v, t)
+    return parallel.all_gather(comm, own, len(w)), m, v
