@@ -1445,6 +1445,7 @@ def train_sharded(comm, servers, P, steps, exchange, seconds=1e-3):
 # %% check exchange extra=2
 import numpy as np
 
+from course.comm import Delay
 from course.spmd import spmd
 
 for K, P_now in [(1, 6), (2, 6), (3, 7)]:
@@ -1476,6 +1477,21 @@ whole = np.concatenate([np.asarray(run[k]) for k in range(3)])
 assert np.allclose(whole, -4 * 21 * np.arange(1, 12)), f"3 servers, 6 workers, 4 steps: the servers hold {whole}."
 nbytes = int(np.sum(run.trace.bytes_sent))
 assert nbytes == 2 * 6 * 4 * 44, f"3 servers, 6 workers: {2 * 6 * 4 * 44} bytes travel, but yours sent {nbytes}."
+# The first answer of server 0 is late. Each part of the weights still belongs to its own server.
+run = spmd(
+    train_sharded,
+    ranks=3,
+    carrier="simulated",
+    servers=2,
+    P=6,
+    steps=1,
+    exchange=exchange,
+    faults=[Delay(source=0, dest=2, seconds=1.0)],
+)
+got = np.asarray(run[2][0])
+assert np.allclose(got, -np.arange(1, 7)), (
+    f"when server 0 is late the weights are still -1, ..., -6, but yours are {got}."
+)
 ### END HIDDEN TESTS
 
 # %% measure
