@@ -1949,6 +1949,7 @@ plots.exchange(partitions.list_messages(parts), title="One step of worker 1: wha
 # %%writefile native.py
 """Softmax regression in the native style of TensorFlow 1: a parameter server, and workers with a loop each."""
 import sys
+import time
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -1968,6 +1969,8 @@ with tf.Graph().as_default():
         W = tf.get_variable("W", (784, 10), initializer=tf.zeros_initializer())
         loss = tf.losses.sparse_softmax_cross_entropy(labels, rows @ W)
         global_step = tf.train.get_or_create_global_step()
+        present = tf.get_variable("present", (), tf.int32, initializer=tf.zeros_initializer())
+        arrive = tf.assign_add(present, 1)
         train_op = tf.train.GradientDescentOptimizer(0.01).minimize(loss, global_step=global_step)
 
     hooks = [tf.train.StopAtStepHook(last_step=500)]
@@ -1983,6 +1986,9 @@ with tf.Graph().as_default():
     ) as mon_sess:
         print("in the context of MonitoredTrainingSession")
         tf.train.start_queue_runners(sess=mon_sess)
+        mon_sess.run(arrive)
+        while mon_sess.run(present) < len(addresses) - 1:  # otherwise the first worker may make all steps alone
+            time.sleep(0.01)
         rng, steps = np.random.default_rng(tf_index), 0
         while not mon_sess.should_stop():
             pick = rng.integers(0, len(X), 16)
