@@ -1,6 +1,6 @@
 # task: local-sgd
 # loses: local-sgd-check
-# hint: taken at the start of the round
+# hint: both gradients of worker 1 were taken
 def local_sgd(gradient, w, rounds, gamma):
     for work in rounds:
         ends = []
