@@ -1469,7 +1469,14 @@ def buckets_of(comm, hook, bucket_kb, steps=2):
     )
     ddp = DistributedDataParallel(model, bucket_cap_mb=bucket_kb / 1024)
     notes = []
-    ddp.register_comm_hook(notes, hook)
+
+    def returning_a_future(notes, bucket):  # without one DDP crashes the process
+        future = hook(notes, bucket)
+        if future is None:
+            raise TypeError("the hook returned None; it must return a future. Is `return` missing?")
+        return future
+
+    ddp.register_comm_hook(notes, returning_a_future)
     for _ in range(steps):
         notes.clear()
         model.zero_grad()
