@@ -1,6 +1,6 @@
 # task: exchange
 # loses: exchange-check, exchange-order-check
-# hint: the result is the sum
+# hint: the result is the sum. Divide
 def exchange(comm, message, read):
     status, messages = Status(), {comm.rank: message}
     requests = [comm.isend(message, (comm.rank + distance) % comm.size) for distance in range(1, comm.size)]
