@@ -56,10 +56,18 @@ def counting():
     """Count collectives: yields a function that says how many there were, by kind."""
     from torch.distributed.tensor.debug import CommDebugMode
 
+    def count():
+        kinds = {name_kind(kind): number for kind, number in mode.get_comm_counts().items()}
+        return ", ".join(f"{number} {kind}" for kind, number in kinds.items())
+
     with CommDebugMode() as mode:
-        yield lambda: ", ".join(
-            f"{count} {str(kind).split('.')[-1].replace('_', '-')}" for kind, count in mode.get_comm_counts().items()
-        )
+        yield count
+
+
+def name_kind(kind):
+    """The name of a collective, such as "all-gather", for one of torch's operators, such as c10d._allgather_base_."""
+    name = str(kind).split(".")[-1].strip("_").removesuffix("_base").removesuffix("_into_tensor")
+    return name.removesuffix("_tensor").replace("allgather", "all_gather").replace("_", "-")
 
 
 @contextlib.contextmanager

@@ -18,6 +18,7 @@ MOST_ROWS = 64  # ranks in a timeline; of more ranks only the busiest are drawn
 BUSIEST = 16  # ranks that are drawn then, and descriptions of ranks in a text
 MOST_ARROWS = 150
 MOST_BOXES = 200  # per row that lines set apart
+NO_SHARE = 1e-6  # of a run's time; the line of a prediction below it would lie on the axis
 NO_TIME = 1e-6  # seconds; the width of a picture in which no time passes
 
 
@@ -38,6 +39,8 @@ def timeline(trace):
     if not spans and not is_failed:
         return nothing_to_draw(title, "nothing was sent, and nothing took time.")
     predicted = trace.predict() if trace.alpha is not None and len(trace.step_bytes) and not is_failed else None
+    if predicted is not None and predicted < NO_SHARE * trace.seconds:
+        predicted = None  # where messages cost nothing, there is nothing to predict
     figure = _draw_timeline(trace, ranks, spans, predicted, is_failed, title)
     sentences = _describe_timeline(trace, ranks, spans, predicted, is_failed, title)
     return Plot(figure, " ".join(sentences), _longest_wait(spans) or sentences[1])

@@ -306,6 +306,12 @@ def test_a_timeline_shows_what_each_rank_did_when_and_what_was_predicted():
     )
 
 
+def test_where_messages_cost_nothing_a_timeline_predicts_nothing():
+    trace = spmd(pass_on, ranks=3, carrier=Simulated(alpha=0.0, beta=1e18)).trace
+    plot = trace.timeline()
+    assert "The run took 2 s." in plot.text and "predicts" not in plot.text
+
+
 def test_an_arrow_ends_when_the_dest_has_the_message_although_its_sender_knows_later():
     sender, receiver = Recorder(0, 2), Recorder(1, 2)
     sender.messages.append((0, 1, 0, 8, 1, 0.0, 1.0, 5.0))
