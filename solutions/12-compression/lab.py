@@ -37,7 +37,7 @@
 # | E | your exchange on every carrier | 4 |
 # | F | the papers, and real GPUs | 4 |
 #
-# The lecture is Shi Dong's *Distributed Deep Learning* (lesson 3). Worker $n$ has the update $\Delta W_{i,n}$ in
+# The lecture is Liang Dong's *Distributed Deep Learning* (lesson 3). Worker $n$ has the update $\Delta W_{i,n}$ in
 # iteration $i$: its gradient times the learning rate. It sends the compressed update $\delta_{i,n}$, and $r_n$ is its
 # residual. This lab writes $C$ for the compression, $N$ for the number of ranks, and $P$ for the number of parameters.
 #
@@ -685,7 +685,7 @@ def tell_mean(numbers):
     N_now, right = len(rows), np.mean(np.array(rows, float), axis=0)
     run = call_on_ranks(exchange, [row.view(np.int32) for row in rows], read=read_floats, new=True, float32=True)
     assert not any(each is None for each in run), "a rank returned None. End the function with a `return` statement."
-    got = np.array([np.asarray(each, dtype=float) for each in run])
+    got = np.stack([np.asarray(each, dtype=float) for each in run])
     alone = np.array(rows, float)
     if N_now > 1:
         assert not np.allclose(got, right * N_now), "the result is the sum. Divide it by the number of ranks."
@@ -1199,7 +1199,8 @@ for name in names[1:]:
 # seeds do not show a difference; with five seeds a difference of half a point would often not be seen. To show that the loss is
 # below half a point the whole interval has to lie inside the margin, and since the differences scatter by about 0.7
 # points, this takes some fifty seeds or more. The residual is part of the state of training: each rank has to save its own
-# in the checkpoint, because otherwise the updates that it contains are lost. ### END SOLUTION
+# in the checkpoint, because otherwise the updates that it contains are lost.
+# ### END SOLUTION
 
 # %% [markdown]
 # ## Further: A. The wrong end of sign descent, and its cure
@@ -1626,7 +1627,7 @@ def follow(k_now, forgets=False, divisor=2):
             left[rank_now], total = p - sent, total + sent
         at = at - total / divisor
         path.append(at)
-    return np.array(path)
+    return np.stack(path)
 
 
 cluster.start(2)
