@@ -1232,7 +1232,7 @@ def sign_descent(gradients, eta, with_residual):
             residual = p - delta
         x = np.clip(x - delta, -1, 1)
         path.append(x)
-    return np.array(path)
+    return np.asarray(path)
     ### END SOLUTION
 
 
