@@ -103,7 +103,8 @@ def test_an_interrupt_is_one_sentence_and_leaves_nothing_running(hand_ins, class
     started = list_children(process)
     process.send_signal(signal.SIGINT)
     output = process.stdout.read()
-    assert process.wait() != 0 and "Run the same command again to continue" in output and "Traceback" not in output
+    assert process.wait() != 0, output
+    assert "Run the same command again to continue" in output and "Traceback" not in output
     done, left = map(int, re.search(r"stopped: (\d) of 6 hand-ins are graded and (\d) are left", output).groups())
     graded = [path for path in read_times(class_) if json.loads(path.read_text())["graded"]]
     assert done + left == 6 and len(graded) in (done, done + 1), "one more where the interrupt came before its line"
