@@ -948,7 +948,7 @@ got = hybrid_bytes(4, 400, 10, 20, 5)
 assert got is not None, "hybrid_bytes returned None. End it with a `return` statement."
 got = float(got)
 right = 8 * (600 + 600 + 150 + 300 + 600)
-assert abs(got - right / 8) > 1e-6, f"{got:g} are the numbers. Each has 8 bytes."
+assert abs(got - right / 8) > 1e-6, f"hybrid_bytes: {got:g} is the count of numbers, and each has 8 bytes."
 assert abs(got - (right - 8 * 600)) > 1e-6, (
     "600 numbers are missing. Activations travel twice: forward by an all-gather, and their gradients back by a "
     "reduce-scatter. The convolutions' gradients travel, too."

@@ -1,6 +1,6 @@
 # task: bytes
 # loses: bytes-check
-# hint: are the numbers. Each has 8 bytes
+# hint: is the count of numbers
 def data_bytes(N, c, d):
     return 8 * 2 * (N - 1) / N * (c + d)
 
