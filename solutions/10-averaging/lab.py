@@ -4,10 +4,10 @@
 # Lab 6 averaged after every step. Each step then waits for a message, and on a slow network training spends its time
 # waiting. What if ranks average less often? Liang Dong's lecture calls this **parameter averaging**: each worker trains its
 # own copy of the model, and now and then the copies are replaced by their average. Ilnur Shugaepov's lecture shows two
-# algorithms. Zinkevich, Weimer, Li and Smola averaged once, at the very end (*Parallelized Stochastic Gradient Descent*,
-# 2010). SparkNet averages every τ steps (Moritz, Nishihara, Stoica and Jordan,
-# [arXiv:1511.06051](https://arxiv.org/abs/1511.06051)). In this lab you write both, find out when they are exact, where
-# they go wrong, and how often one should average.
+# algorithms. That of Zinkevich, Weimer, Li and Smola averages once, at the very end (*Parallelized Stochastic Gradient
+# Descent*, 2010). SparkNet averages after every τ steps (Moritz, Nishihara, Stoica and Jordan,
+# [arXiv:1511.06051](https://arxiv.org/abs/1511.06051)). In this lab you write both algorithms and find out when they
+# equal averaging gradients, where they go wrong, and how often to average.
 #
 # **After this lab you can**
 #
@@ -15,7 +15,7 @@
 # - say which part of the error disappears in an average, and which part stays;
 # - prove for an optimizer that averaging weights after every step equals averaging gradients, or show that it does not;
 # - compute where training with several local steps ends, and why that is not the minimum;
-# - show the wall between two minima, and when there is none;
+# - measure the wall of high error between two minima, and say when there is none;
 # - choose the number τ of local steps for a given network.
 #
 # | step | what | minutes |
@@ -42,11 +42,11 @@
 #
 # | symbol | meaning |
 # |---|---|
-# | $K$ | the workers (machines, ranks) |
+# | $K$ | the number of workers (machines, ranks) |
 # | $w$ | the weights of a model; $w_k$ are those of worker $k$ |
 # | $\gamma$ | the learning rate |
-# | $\tau$ | the local steps between two averages |
-# | $b$ | the examples in a mini-batch of one worker |
+# | $\tau$ | the number of local steps between two averages |
+# | $b$ | the number of examples in a mini-batch of one worker |
 #
 # **In every task**, unless its text says otherwise: your function leaves its arguments unchanged, returns a new array,
 # and computes in float64. Checks compare to 9 digits. Weights are arrays of any shape.
@@ -152,12 +152,12 @@ for sizes_now, shape in (([2, 0, 7], (4,)), ([5], (3, 2)), ([1, 1, 1, 1], (1,)))
 # > its example number $t$:  $w_{i,t} \leftarrow w_{i,t-1} - \gamma \, \nabla Q(z^{i,t}, w_{i,t-1})$
 # > Aggregate: $v \leftarrow \frac{1}{K} \sum_i w_{i,T}$
 #
-# A mini-batch is a single example here, and each is used once. If $K$ does not divide $n$, the $n - KT$ examples that are
-# left over are not used.
+# $Q(z, w)$ is the loss of the example $z$. A mini-batch is a single example here, and no example is used twice. If $K$
+# does not divide $n$, the $n - KT$ examples that are left over are not used.
 #
 # Write it. One random permutation of all examples does both the partition and the shuffling. Draw it from
-# `rng = np.random.default_rng(seed)`. The machines take their turns one after the other here; since they exchange nothing,
-# the result is the same. All models start at `w0`.
+# `rng = np.random.default_rng(seed)`. In your function the machines run one after the other. They exchange nothing
+# before the end, so the result is the same as in parallel. All models start at `w0`.
 
 
 # %% task simu-parallel-sgd
@@ -266,13 +266,14 @@ assert len(firsts) > 3, "over 12 seeds the same few examples come first: shuffle
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# What does the average gain? The experiment of Zinkevich's paper, as the lecture describes it: up to 100 models are
-# trained, each on its own random permutation of **all** examples (this is algorithm 3.2, ParallelSGD, which the lecture
-# shows first). After $10 \cdot 2^i$ updates the models of that moment are averaged and evaluated.
+# What does the average gain? You repeat the experiment of Zinkevich's paper, as the lecture describes it: up to 100
+# models are trained, each on its own random permutation of **all** examples. (This is algorithm 3.2, ParallelSGD, which
+# the lecture shows first.) After $10 \cdot 2^i$ updates ($i = 0, 1, \dots$) the models of that moment are averaged and
+# evaluated. (The paper has millions of examples and averages after $10^4 \cdot 2^i$ updates.)
 #
-# The data are those of lab 2, the RAND health insurance experiment, with 15,000 rows for training. The model is linear,
-# so there is only one minimum. The **excess error** of a model is its average squared error minus that of the minimum.
-# In lab 2 the noise of the gradients kept SGD with a constant γ above a floor.
+# The data are those of lab 2, the RAND health insurance experiment. Of its 20,190 rows, 15,000 are used for training.
+# The model is linear, so there is only one minimum. The **excess error** of a model is its average squared error minus
+# that of the minimum. In lab 2 the noise of the gradients kept SGD with a constant γ above a floor.
 
 # %% predict ten-models
 # By which factor is the excess error at the end smaller for the average of 10 models than for one model? Write a number.
@@ -317,17 +318,18 @@ plots.curves(
 )
 
 # %% [markdown]
-# The last column is the paper's measure, the **normalized RMSE**: the root of the average squared error, divided by that
-# of one model after one pass. It moves little, because it contains what no linear model can explain. The excess error
-# shows what happens. The errors of the models are independent, and the error of a mean of $K$ independent errors has a
-# $K$-th of their variance. But look at the left part of the picture as well: while the models are still on their way,
-# they all miss the minimum **in the same direction**. Averaging does not remove that.
+# The last number in each line is the paper's measure, the **normalized RMSE**: the root of the average squared error,
+# divided by that of one model after one pass. It changes little, because it contains the error that no linear model can
+# avoid. The excess error leaves this part out. Near the minimum the errors of the models come from their own random
+# orders. If $K$ such errors are independent, their mean has a $K$-th of their variance. But look at the left part of
+# the picture as well: while the models are still on their way, they all miss the minimum **in the same direction**.
+# Averaging does not remove that.
 #
-# In ParallelSGD every model sees all examples, so 100 models cost 100 times as much computing. SimuParallelSGD divides
-# the examples instead. Your own function runs now, with 1, 10 and 100 machines.
+# In ParallelSGD every model sees all examples, so 100 models cost 100 times as much computing as one. SimuParallelSGD
+# divides the examples instead. The next cell runs your own function, with 1, 10 and 100 machines.
 
 # %% measure
-# Demonstration (not graded): your SimuParallelSGD with 15,000, 1,500 and 150 rows per machine. Five seeds, some seconds.
+# Demonstration (not graded): your SimuParallelSGD with 15,000, 1,500 and 150 rows per machine. Five seeds; a few s.
 
 
 def gradient_of_row(w, i):
@@ -344,27 +346,28 @@ for K in (1, 10, 100):
 table = ["| machines | rows per machine | excess of one machine's model | excess of the average |", "|---|---|---|---|"]
 table += [f"| {K} | {len(rows) // K:,} | {alone[K]:.4f} | {together[K]:.4f} |" for K in alone]
 table.append(
-    f"\nWith 10 machines the average is {alone[10] / together[10]:.1f} times better than one machine's model, and "
-    f"{together[1] / together[10]:.1f} times better than one machine with all rows, in a tenth of the steps. With 100 "
-    f"machines the average is {alone[100] / together[100]:.1f} times better than one machine's model."
+    f"\nWith 10 machines, one machine's model has {alone[10] / together[10]:.1f} times the excess error of the "
+    f"average. One machine with all rows takes ten times as many steps, and has {together[1] / together[10]:.1f} times "
+    f"that error. With 100 machines, one machine's model has {alone[100] / together[100]:.1f} times the excess error "
+    "of the average."
 )
 display(Markdown("\n".join(table)))
 
 # %% [markdown]
-# Ten times more machines do not make the average ten times better again. Look in the picture above at 150 updates: that
-# is as far as one of 100 machines gets. What all machines miss in common, the **bias**, stays in the average; only what
-# differs from machine to machine, the **variance**, is divided by $K$. Averaging once, at the end, works while each
-# machine has enough examples to arrive by itself.
+# Does the average of 100 machines gain as much over a single one of its models as the average of 10 does? Look at 150
+# updates in the picture above: each of the 100 machines gets only that far. The error that all machines have in common,
+# the **bias**, stays in the average. Only the **variance**, the part that differs from machine to machine, is divided
+# by $K$. Averaging once, at the end, works if each machine has enough examples to come close to the minimum by itself.
 #
 # ## Step 3. Average after every step
 #
-# At the other end, the models are averaged after every single step. Lab 6 did this for four steps and found that for
-# some optimizers it equals averaging the **gradients**, as DistributedDataParallel does. Dong's lecture gives three
+# At the other extreme, the models are averaged after every single step. In lab 6 you did this for four steps: for some
+# optimizers it equals averaging the **gradients**, as DistributedDataParallel does. Dong's lecture gives three
 # conditions: average after each mini-batch, have equally many examples on each worker, and "no internal update of the
 # optimizer". Write both ways for **any** optimizer, and test the third condition.
 #
 # An optimizer is a function `step(w, g, state)` that returns the new weights and its new state. Plain SGD has no state.
-# SGD with momentum keeps a velocity $v$:
+# SGD with the momentum $m$ keeps a velocity $v$:
 #
 # $$ v \leftarrow m \, v + g, \qquad w \leftarrow w - \gamma \, v $$
 #
@@ -479,7 +482,7 @@ for gradients_now in rng.normal(size=(3, 5, 2, 3)):
 # For how many of the eight optimizers are the two ways equal, up to rounding? Write a number.
 
 # %% measure
-# Demonstration (not graded): ten steps of eight optimizers in both ways; three seeds, float64, some seconds.
+# Demonstration (not graded): ten steps of eight optimizers in both ways; three seeds, float64, a few seconds.
 X, y, X_held, y_held = networks.digits()
 P = networks.PARAMETERS
 
@@ -518,7 +521,7 @@ def adam(w, g, state):
 
 
 def distance_of_ways(step, state, is_reset, seed, K=4, b=16, steps=10):
-    """How far apart the two ways end, divided by the length of the way."""
+    """The distance between the ends of the two ways, divided by that from the start to the end of the second way."""
     rng = np.random.default_rng(seed)
     start = networks.start(seed, dtype=float)
     one, many, state_of_one, states = start, start, state, [state] * K
@@ -543,7 +546,7 @@ optimizers = {
 }
 apart = {name: max(distance_of_ways(*setting, seed) for seed in range(3)) for name, setting in optimizers.items()}
 for name, distance in apart.items():
-    print(f"{name:25}: the two ways end {distance:.1e} of the way apart{' (equal)' if distance < 1e-10 else ''}")
+    print(f"{name:25}: the two ends are {distance:.1e} of the way apart{' (equal)' if distance < 1e-10 else ''}")
 outcome("exact-ways", sum(distance < 1e-10 for distance in apart.values()))
 
 # %% [markdown]
@@ -654,7 +657,7 @@ for K_now, tau_now, many in ((3, 4, 3), (1, 2, 2), (4, 1, 3)):
 #
 # $$ c_k + (1 - \gamma h_k)^\tau (w - c_k) = w - \kappa_k (w - c_k), \qquad \kappa_k = 1 - (1 - \gamma h_k)^\tau $$
 #
-# Local SGD rests at the $w$ that the average of these positions equals. Write this equation down and solve it for $w$.
+# Local SGD rests at the $w$ that equals the average of these positions. Write this equation down and solve it for $w$.
 
 
 # %% task fixed-point
@@ -729,17 +732,18 @@ plots.curves(
 )
 
 # %% [markdown]
-# With more local steps the rounds become fewer, and the place where training ends moves. For very large τ each worker
-# sits in its own minimum, and a steep bowl counts no more than a flat one. Note that this happens without any noise. No
-# number of rounds repairs it; a smaller γ does (try 0.01). And if all workers had the same loss, all $c_k$ would be
-# equal, and the fixed point would be the minimum for every τ. So the examples should be **mixed** among the workers.
-# Further step A shows what happens to digits if they are not.
+# With more local steps training needs fewer rounds, but it ends at another place. For very large τ each worker arrives
+# at its own minimum in every round, and a steep bowl counts no more than a flat one. Note that this happens without any
+# noise. More rounds do not repair it, but a smaller γ helps: compare `fixed_point(h, c, 0.1, 20)` with
+# `fixed_point(h, c, 0.01, 20)`. If all workers had the same loss, all $c_k$ would be equal, and the fixed point would
+# be the minimum for every τ. So the examples should be **mixed** among the workers. Further step A shows what happens
+# to digits if they are not.
 #
 # ## Step 5. The mean of two minima
 #
 # Bowls are convex. The loss of a network is not: it has many minima. Dong's lecture says that the average of several
-# local minima need not be a local minimum. Look at it. Walk along the straight line from one model to another, and
-# measure the loss on the way:
+# local minima need not be a local minimum. To see this, walk along the straight line from one model, $w_a$, to another,
+# $w_b$, and measure the loss $L$ on the way:
 #
 # $$ L\big((1 - t)\, w_a + t \, w_b\big), \qquad t = 0, \dots, 1 $$
 
@@ -839,10 +843,10 @@ plots.curves(
 )
 
 # %% [markdown]
-# With their own starts, the hidden units of the two networks have different jobs: unit 5 of one network may do what unit
-# 20 of the other does, and the average of the two does neither. So average networks only if they **began with the same
-# weights**, and before they have gone far apart. This is why step 2 of Dong's procedure sends the current parameters to
-# each worker in every round.
+# With their own starts, the hidden units of the two networks have different jobs: unit 5 of one network may do what
+# unit 20 of the other does, and the average of unit 5 in both networks does neither job. So average networks only if
+# they **began with the same weights**, and before they have moved far apart. In Dong's procedure every round begins by
+# sending the current parameters to each worker.
 #
 # ## Step 6. How often?
 #
@@ -850,8 +854,8 @@ plots.curves(
 #
 # | symbol | meaning |
 # |---|---|
-# | $N_a(b)$ | the iterations that one machine needs to reach the accuracy $a$, with mini-batches of $b$ examples |
-# | $M_a(b, K, \tau)$ | the **rounds** that $K$ machines need to reach it, with τ steps of $b$ examples per round |
+# | $N_a(b)$ | the number of iterations that one machine needs to reach the accuracy $a$; $b$ examples per mini-batch |
+# | $M_a(b, K, \tau)$ | the number of **rounds** that $K$ machines need to reach $a$; τ steps of $b$ examples each |
 #
 # A round takes as long as τ iterations if communication costs nothing. So $K$ machines need the time of
 # $\tau M_a(b, K, \tau)$ iterations, and the speed-up is
@@ -864,9 +868,10 @@ plots.curves(
 
 # %% task rounds
 def rounds_to(a, numbers, accuracies):
-    """The first of `numbers` (of rounds, rising) at which the accuracy is at least a; np.inf if there is none.
+    """The number of rounds after which the accuracy is at least a for the first time; np.inf if it never is.
 
-    accuracies: one per number, in percent.
+    numbers: the numbers of rounds after which the accuracy was measured, in rising order. accuracies: in percent, one
+    per number.
     """
     # about 2 lines
     ### BEGIN SOLUTION
@@ -914,9 +919,9 @@ assert abs(got - 2.2) <= 1e-9, f"550 iterations against 2.5 rounds of 100: 2.2; 
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Measure it: 1, 4 and 8 workers with $b = 8$ train the network until it reads $a = 88\%$ of the held-out digits rightly.
-# Your `average` makes the model of each round. (With few steps per round the accuracy is measured after every fifth
-# iteration only.)
+# Measure it: 1, 4 and 8 workers with $b = 8$ and $\gamma = 0.1$ train the network until it reads $a = 88\%$ of the
+# held-out digits correctly. Your `average` makes the model of each round. (With τ = 1 the accuracy is measured only
+# after every fifth iteration.)
 
 # %% measure
 # Demonstration (not graded): N_a(b) and M_a(b, K, τ) in five seeds, and the speed-ups; up to a minute.
@@ -949,8 +954,8 @@ plots.curves(
 
 # %% [markdown]
 # Without the time of messages, how does the speed-up change with τ, and how with $K$? (A speed-up above $K$ is possible
-# here. A mini-batch of 8 examples is noisy at this learning rate, and with τ = 1 eight machines make it eight times as
-# large.)
+# here. The gradients of mini-batches of 8 examples are noisy, and this learning rate is large for them. With τ = 1
+# eight machines together have mini-batches of 64 examples.)
 #
 # Messages do take time. Let a ring all-reduce add up the weights at the end of each round. Write what one rank does in a
 # round. On simulated ranks computing costs only what you declare: call `comm.compute(C)` for each step, which takes $C$
@@ -1155,9 +1160,9 @@ plots.curves(
 )
 
 # %% [markdown]
-# The dearer a message is, the more local steps pay, up to the τ at which the models of the workers have gone too far
-# apart. Compare the last two numbers in each line: on which network are eight machines with τ = 1 slower than one
-# machine?
+# The more time a message takes, the more it helps to take many local steps between messages, up to the τ at which the
+# models of the workers have moved too far apart. Compare the last two numbers in each line: on which networks, if any,
+# are eight machines with τ = 1 slower than one machine?
 #
 # ## Step 7. Two questions
 #
@@ -1198,17 +1203,18 @@ plots.curves(
 # %% [markdown]
 # This ends the core of the lab. You can hand it in now, with the button in the last cell.
 #
-# - An average of independent models divides the variance by $K$ and leaves the bias.
-# - Averaging weights after every step equals averaging gradients for every optimizer that is linear in the gradient.
-# - With τ local steps training rests elsewhere, unless all workers have the same loss.
-# - The mean of two minima is no minimum, unless the models are close to each other or the loss is convex.
+# - An average of $K$ independent models divides the variance by $K$ and leaves the bias.
+# - Averaging weights after every step equals averaging gradients if the optimizer is linear in the gradient and its
+#   state.
+# - With τ > 1 local steps, training can end away from the minimum, unless all workers have the same loss.
+# - The mean of two minima need not be a minimum, unless the loss is convex.
 # - The best τ depends on $S / C$, and you can compute it from measured rounds.
 #
 # ## Further: A. Shards sorted by digit (extra credit)
 #
 # In step 4 the bowls of the workers differed, and local SGD ended in the wrong place. The same happens to digits if the
-# **shards** are not mixed. Sort all digits, and give the first worker the zeros and ones, the last one the eights and
-# nines.
+# **shards** are not mixed. Sort all digits, and give the first worker the smallest digits and the last worker the
+# largest.
 
 
 # %% task by-digit
@@ -1253,7 +1259,7 @@ for n_now, K_now in ((60, 4), (60, 1), (400, 8)):
 ### END HIDDEN TESTS
 
 # %% predict sorted-shards
-# Four workers, 500 steps each. With mixed shards the error is about 10%, whatever τ is. How many percent is it with sorted
+# Four workers, 500 steps each. With mixed shards and τ = 1 the error is about 10%. How many percent is it with sorted
 # shards and τ = 250? Write a number.
 
 # %% measure
@@ -1276,10 +1282,10 @@ plots.curves(
 )
 
 # %% [markdown]
-# Look at τ = 1: there sorted shards do no harm, since averaging after each step equals averaging gradients, and the
-# average gradient comes from all digits. What grows with τ is the number of steps in which a worker forgets the digits
-# that it never sees. In **federated learning** the shards belong to different people and cannot be mixed; therefore much
-# of its research is about this picture.
+# Look at τ = 1. Sorted shards should do little harm there, because averaging after each step equals averaging
+# gradients, and the average gradient comes from all digits. With a larger τ a worker has more steps in which to forget
+# the digits that it never sees. In **federated learning** the shards belong to different people and cannot be mixed, so
+# much of the research in that field is about this effect.
 #
 # ## Further: B. PyTorch's post-local SGD (extra credit)
 #
@@ -1288,10 +1294,11 @@ plots.curves(
 # steps begin later.)
 #
 # - `PostLocalSGDState(process_group=None, subgroup=None, start_localSGD_iter=start,
-#   post_local_gradient_allreduce=False)` and `ddp.register_comm_hook(state, post_localSGD_hook)`: DDP averages gradients
-#   in the first `start` steps. After them it leaves the gradients as they are. **Mind the last argument.** Without it
-#   gradients are still averaged in every step, within a subgroup of the ranks. By default that is one machine. Where all
-#   ranks are on one machine nothing would be local. (Without GPUs this default raises an error.)
+#   post_local_gradient_allreduce=False)` and `ddp.register_comm_hook(state, post_localSGD_hook)`: DDP averages
+#   gradients in the first `start` steps. After them it leaves the gradients as they are. **Mind the last argument.**
+#   Without it gradients are still averaged in every step, within a subgroup of the ranks. By default a subgroup is all
+#   ranks of one machine, so no step would be local if all ranks run on one machine. (Without GPUs this default raises an
+#   error.)
 # - `PeriodicModelAverager(period=tau, warmup_steps=start)`: averages the weights after local step 1 and then after every
 #   τ further steps.
 # - `PostLocalSGDOptimizer(optim=..., averager=...)`: takes a step with the inner optimizer, then calls the averager.
@@ -1327,7 +1334,8 @@ def squared_miss(output, target):
 def train_post_locally(model, targets, gamma, start, tau):
     """Post-local SGD: one step per target, with the loss squared_miss(ddp(torch.ones(1, 1)), target).
 
-    The model is changed in place. gamma: the learning rate. start: steps with averaged gradients. tau: the period after.
+    The model is changed in place. gamma: the learning rate. start: the number of steps with averaged gradients. tau:
+    the number of steps from one average of the weights to the next, after these.
     """
     # about 9 lines
     ### BEGIN SOLUTION
@@ -1444,7 +1452,8 @@ plots.curves(
 # $$ \Delta = w - \frac{1}{K} \sum_k w_k, \qquad v \leftarrow m \, v + \Delta, \qquad
 # w \leftarrow w - \eta \, (m \, v + \Delta) $$
 #
-# These are the formulas of `torch.optim.SGD` with `nesterov=True`. Write one outer step. For which η and $m$ is it plain
+# Here η is the outer learning rate, $m$ the outer momentum and $v$ the outer velocity, which is 0 at first. These are
+# the formulas of `torch.optim.SGD` with `nesterov=True`. Write one outer step. For which η and $m$ is it plain
 # averaging?
 
 
@@ -1508,7 +1517,7 @@ assert np.allclose(got, models.mean(axis=0)), "with η = 1 and m = 0 the outer s
 ### END HIDDEN TESTS
 
 # %% measure
-# Demonstration (not graded): averaging and DiLoCo with η = 0.7 and m = 0.9, eight workers, τ = 50; five seeds, some 20 s.
+# Demonstration (not graded): averaging and DiLoCo with η = 0.7 and m = 0.9, eight workers, τ = 50. Five seeds, 20 s.
 seeds = [51, 52, 53, 54, 55]
 
 
@@ -1540,16 +1549,18 @@ plots.repeats(
 )
 
 # %% [markdown]
-# Compare the two curves of each kind of shards, and the spread of the five seeds. Is there a difference for mixed shards?
-# For sorted ones? An outer velocity remembers where earlier rounds went. That helps where single rounds do too little,
-# and it can overshoot where they already do enough. Try other η and $m$.
+# Compare the two curves of each kind of shards, and the spread of the five seeds. Is there a difference for mixed
+# shards, and is there one for sorted shards? An outer velocity remembers where earlier rounds went. It can help if a
+# single round makes too little progress, and it can overshoot if a single round already makes enough. Try other η and
+# $m$.
 #
 # ## Further: D. On real GPUs
 #
-# The cell below trains a convolutional network with DDP and with local SGD, on as many GPUs as there are, one rank each.
-# **Expected, not measured:** with GPUs of one machine, connected by NVLink, averaging gradients in every step costs so
-# little that local SGD gains nothing. Over Ethernet between machines the all-reduce of the gradients is the larger part
-# of a step, and τ = 8 is several times faster per step. Without GPUs nothing is missing: the lab is complete without them.
+# The cell below trains a convolutional network with DDP and with local SGD, on as many GPUs as there are, one rank
+# each. **Expected, not measured:** on GPUs of one machine that are connected by NVLink, averaging gradients in every
+# step costs so little that local SGD gains almost nothing. Over Ethernet between machines the all-reduce of the
+# gradients is the larger part of a step, and a step with τ = 8 takes only a fraction of the time. The lab is complete
+# without GPUs.
 
 # %% measure
 # Demonstration (not graded): seconds per step with averaged gradients and with τ local steps, on two or more GPUs.

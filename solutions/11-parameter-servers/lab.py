@@ -4,14 +4,14 @@
 # In labs 5 to 8 all ranks take each step together, so each step takes as long as the slowest rank needs. A **parameter
 # server** removes this wait. One rank holds the weights. A worker asks for them, computes a gradient, sends it back,
 # and goes on at once, whatever the others are doing. The price is that gradients are **stale**: they were computed with
-# weights that have changed since. In this lab you write a server and its workers, count staleness, find out how much of
-# it training bears, and measure the remedies.
+# weights that have changed since. In this lab you write a server and its workers, count staleness, find out how much
+# staleness training tolerates, and measure the remedies.
 #
 # **After this lab you can**
 #
 # - write a parameter server and its workers from `send`, `recv` and `isend`;
-# - say how large the average staleness is, at any speeds, and prove it;
-# - predict from which learning rate on stale gradients diverge;
+# - say how large the average staleness is, whatever the speeds of the workers, and prove it;
+# - predict from which learning rate on training with stale gradients diverges;
 # - say against which slow workers bounded staleness helps, and against which it does not;
 # - compare ways of training by examples per second, by the error reached, and by the time lost to the slowest worker.
 #
@@ -41,7 +41,8 @@
 # | I | the same in the field: TensorFlow in 2019 | 5 |
 # | J | the same in the field: shared memory without locks | 4 |
 #
-# Lab 4 gave you `send`, `recv`, `isend` and `Status`, lab 5 the ring. You need none of their functions here.
+# `send` and `recv` are those of lab 4, and the ring is that of lab 5. You need no code from earlier labs. What is new,
+# `Status` and `isend`, is explained in steps 2 and 3.
 #
 # The lab follows Liang Dong's lecture *Distributed Deep Learning* and Ilnur Shugaepov's *Distributed ML Intro*, and uses
 # Dong's symbols:
@@ -54,11 +55,12 @@
 # | $\lambda$ | the learning rate | `rate` |
 # | $S$ | the number of gradients that the server collects for one update | `S` |
 #
-# Lower-case $s$ is a number of updates by which a gradient is late.
+# Lower-case $s$ is the number of updates by which a gradient is late. In step 6 it is the bound on how far one worker
+# may be ahead of another.
 #
 # **In every task**, unless its text says otherwise: your function leaves its arguments unchanged, returns new values, and
 # computes in float64. Checks compare to 9 digits. Most programs run on **simulated ranks**, under a virtual clock, where
-# `comm.compute(seconds)` says how long computing takes (lab 5).
+# `comm.compute(seconds)` says how long computing takes.
 
 # %%
 # %load_ext course
@@ -103,8 +105,9 @@ from course.spmd import spmd
 # worker which version it gave to that worker last. When a gradient arrives, the server
 #
 # 1. makes an update with it: $W_{i+1} = W_i - \lambda \, \Delta W_{i,n}$;
-# 2. gives the new weights to the worker that sent it, which starts its next gradient. To send a gradient is called
-#    **push**, to fetch weights **pull**.
+# 2. gives the new weights to the worker that sent it, which starts its next gradient.
+#
+# Sending a gradient to the server is called **push**, and fetching weights from it is called **pull**.
 #
 # The **staleness** of a gradient is the number of updates between the version at which it was computed and the update
 # in which it is used. Take three workers, all of which begin with version 0, and pushes in the order 1, 2, 1, 3, 1, 2:
@@ -225,8 +228,9 @@ plots.histogram(
 # - A worker receives weights, computes a gradient, and pushes it. It repeats this until it receives a message with the
 #   tag `STOP`. All other messages of the server have the tag `GO_ON`.
 #
-# `comm.recv(W, source=0, status=status)` fills `W`, and `status.tag` then holds the tag of the message. Read the first
-# server below. It takes the gradients in the order of ranks, one of each worker per round.
+# `status = Status()` makes an empty record of a message. `comm.recv(W, source=0, status=status)` fills `W` and the
+# record: afterwards `status.tag` is the tag of the message. Read the first server below. It takes the gradients in the
+# order of ranks, one from each worker per round.
 
 
 # %%
@@ -323,17 +327,17 @@ for rounds_now in (1, 5):
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now the server. Like Downpour SGD (Dean and others, *Large Scale Distributed Deep Networks*, 2012, on Shugaepov's
-# slides), it takes gradients **in the order in which they arrive**:
+# Now write the server. Like Downpour SGD (Dean and others, *Large Scale Distributed Deep Networks*, 2012, on
+# Shugaepov's slides), it takes gradients **in the order in which they arrive**:
 #
 # 1. Send `W` to every worker, with the tag `GO_ON`.
-# 2. `updates` times: receive the next gradient, of whichever worker, note its staleness, make the update, and send the
-#    new weights, with `GO_ON`, to the worker that pushed it.
+# 2. `updates` times: receive the next gradient, from any worker, note its staleness, make the update, and send the new
+#    weights, with `GO_ON`, to the worker that pushed it.
 # 3. Each worker is now computing one more gradient. Receive it, do not use it, and answer with the tag `STOP`.
 #
-# `comm.recv(gradient, status=status)` takes the next message of any rank, and `status.source` is its sender. In total
-# $2U + 3N$ arrays travel, and the check counts them. ($N$ first weights, $U$ gradients with their answers, $N$ last
-# gradients with their answers.)
+# `comm.recv(gradient, status=status)` takes the next message from any rank, and `status.source` is its sender. With $U$
+# updates, $2U + 3N$ arrays travel in total: the first weights to $N$ workers, $U$ gradients with their answers, and the
+# last gradients of $N$ workers with their answers. The check counts them.
 
 
 # %% task serve
@@ -458,22 +462,23 @@ turns = spmd(
     rounds=4,
 )
 print(
-    f"12 gradients take {run.trace.seconds:.1f} virtual seconds with your server (and the last gradients), and "
-    f"{turns.trace.seconds:.1f} in the order of ranks."
+    f"12 updates take {run.trace.seconds:.1f} virtual seconds with your server (including the last gradients, which it "
+    f"does not use), and {turns.trace.seconds:.1f} virtual seconds in the order of ranks."
 )
 run.trace.timeline()
 
 # %% [markdown]
 # ## Step 3. Answers without waiting
 #
-# Your server answers with `send`, which returns when the worker has received. Mostly it receives at once. But a worker on a
-# busy machine is slow in everything, and also arrives late at its `recv`. Then the server stands still, and all other
-# workers wait with it: one slow worker slows down all of them after all.
+# Your server answers with `send`, which returns when the worker has received the weights. Usually the worker receives
+# them at once. But a worker on a busy machine is slow in everything, and also arrives late at its `recv`. Then the
+# server stands still, and the other workers wait with it: one slow worker slows down all of them after all.
 #
-# So the server begins to send, and goes on: `request = comm.isend(W, dest=worker, tag=tag)`. Mind three things:
+# So let the server begin to send, and go on: `request = comm.isend(W, dest=worker, tag=tag)` returns at once, and
+# `request.wait()` returns when the message has been received. Mind three things:
 #
-# - A request must be waited for once. The right moment is **before the next answer to the same worker**. This wait takes
-#   no time: the worker has pushed a gradient since, so it has received.
+# - Each request must be waited for once. The right moment is **before the next answer to the same worker**. This wait
+#   takes no time: the worker has pushed a gradient since, so it has received the answer.
 # - The array must not change while it is on its way. Send a copy.
 # - `under_way` is a dict. It maps a worker to the request of the last answer to that worker. The server keeps it, and
 #   waits for what is left at the end.
@@ -571,8 +576,6 @@ assert int(np.sum(fast.trace.messages_sent)) == 2 * 40 + 3 * 5, "with five worke
 # %% measure
 # Measurement (not graded): the two servers with eight workers, one of which is slow in everything: 10 ms per gradient,
 # and for the slow one 20 ms more before each of its two calls.
-
-
 pace, seconds = {}, [0.01 * (1 + 0.003 * n) for n in range(8)]
 for name, way in {"send": wait_for_worker, "your answer": answer}.items():
     for who, faults in {"all equal": [], "one slow": [Slow(rank=8, seconds=0.02)]}.items():
@@ -585,27 +588,30 @@ outcome("chained", pace["send", "one slow"])
 # %% [markdown]
 # ## Step 4. How stale is too stale?
 #
-# Take the simplest loss, a parabola with curvature $h$. Its gradient at $w$ is $h w$. If every gradient is $s$ updates
-# old, then
+# Take the simplest loss, the parabola $h w^2 / 2$ with the curvature $h$ and a single weight $w$. Its gradient at $w$
+# is $h w$. Let $w_t$ be the weight after $t$ updates. If every gradient is $s$ updates old, then
 #
 # $$ w_{t+1} = w_t - \lambda h \, w_{t-s} . $$
 #
 # Only the product $q = \lambda h$ matters. Without staleness this is lab 1: stable for $q < 2$. With $s = 1$, $q = 0.5$
-# and $w_{-1} = w_0 = 1$ the path is 1, 0.5, 0, -0.25, -0.25, ...: it passes the minimum, since it hears of it too late.
+# and $w_{-1} = w_0 = 1$ the path is 1, 0.5, 0, -0.25, -0.25, ...: it goes past the minimum, 0, because the gradient
+# there still comes from an older weight.
 
 # %% predict two-late
 # Each gradient is two updates old (s = 2). Up to which q = λh is this still stable? (Without staleness up to 2.)
 # Write a number.
 
 # %% [markdown]
-# **Where the limit lies.** On the limit $w$ neither grows nor shrinks, it oscillates: $w_t = e^{i \theta t}$ for some
-# angle $\theta$ per update. Put it into the equation and divide by $e^{i \theta t}$:
+# **Where the limit lies.** At the limit $w$ neither grows nor shrinks, but oscillates: $w_t = e^{i \theta t}$ for some
+# angle $\theta$ per update. (Here $i$ is the imaginary unit.) Put this into the equation and divide by
+# $e^{i \theta t}$:
 #
 # $$ e^{i\theta} - 1 = - q \, e^{-i s \theta} $$
 #
-# Both sides are complex numbers, so their lengths and their angles must be equal. The left side is
-# $2 \sin(\theta/2)$ long and points in the direction $\pi/2 + \theta/2$. The right side is $q$ long and points in the
-# direction $\pi - s\theta$. Solve the equation of the angles for $\theta$, put it into that of the lengths, and you have $q$.
+# Both sides are complex numbers, so their lengths and their angles must be equal. The left side is $2 \sin(\theta/2)$
+# long and points in the direction $\pi/2 + \theta/2$. The right side is $q$ long and points in the direction
+# $\pi - s\theta$. Solve the equation of the angles for $\theta$, and put $\theta$ into the equation of the lengths. The
+# result is $q$.
 
 
 # %% task limit
@@ -621,7 +627,7 @@ def delayed_path(q, s, steps):
 
 
 def limit(s):
-    """The q from which on gradients that are s updates old diverge."""
+    """The q from which on training with gradients that are s updates old diverges."""
     # about 1 line
     ### BEGIN SOLUTION
     return 2 * np.sin(np.pi / (2 * (2 * s + 1)))
@@ -704,8 +710,9 @@ plots.curves(
 #
 # ## Step 5. A learning rate for stale gradients
 #
-# That suggests a remedy, the first on Dong's slide: divide the learning rate of each gradient by its own staleness (staleness-aware
-# SGD: Zhang and others, 2015, [arXiv:1511.05950](https://arxiv.org/abs/1511.05950)). A gradient of staleness 0 or 1 counts fully.
+# That suggests a remedy, the first on Dong's slide: scale the learning rate of each gradient by its staleness. Zhang
+# and others divide by it (*staleness-aware SGD*, 2015, [arXiv:1511.05950](https://arxiv.org/abs/1511.05950)). A
+# gradient of staleness 0 or 1 counts fully.
 
 
 # %% task rate
@@ -743,13 +750,14 @@ assert abs(got - 0.0025) <= 1e-12, f"rate = 0.1 and a staleness of 40 give 0.002
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now digits, with the network 784-32-10 of `course/experiments/networks.py`: mini-batches of 16 examples, $\lambda = 0.1$,
-# and 1,024 updates for every $N$, which are four epochs. `servers.train` is the server of step 2 as a list of events: it
-# trains networks of five seeds at once and uses your function for the rate. Only $N$ differs, so only staleness does.
+# Now digits, with the network 784-32-10 of `course/experiments/networks.py`: mini-batches of 16 examples,
+# $\lambda = 0.1$, and 1,024 updates for every $N$, which are four epochs. `servers.train` computes the updates that the
+# server of step 2 would make, without sending messages. It trains networks of five seeds at once and uses your function
+# for the rate. The number of updates is the same for every $N$, but with more workers the gradients are staler.
 
 # %% predict sixteen
-# One worker reads about 10% of the held-out digits wrongly after 1,024 updates. What is the error with 16 workers, the same
-# λ and the same 1,024 updates? Write a number (in percent; guessing gives 90).
+# With one worker the network misreads about 10% of the held-out digits after 1,024 updates. What is the error with 16
+# workers, the same λ and the same 1,024 updates? Write a number (in percent; guessing gives 90).
 
 # %% measure
 # Measurement (not graded): the error against the number of workers, five seeds each. 10 s. Change the seeds or the rate.
@@ -783,13 +791,15 @@ plots.repeats(
 #
 # ## Step 6. Bounded staleness
 #
-# The third remedy of Dong's slides bounds the staleness: fast workers wait. In the **stale synchronous parallel** model
-# (SSP; Ho and others, *More Effective Distributed ML via a Stale Synchronous Parallel Parameter Server*, 2013) each
-# worker has a **clock**, the number of its pushes. A worker gets new weights only while its clock is at most
-# $s$ ahead of the slowest worker's clock. Otherwise it waits until the slowest has pushed.
+# The third remedy on Dong's slides bounds the staleness: fast workers wait. (The second is further step A.) In the
+# **stale synchronous parallel** model (SSP; Ho and others, *More Effective Distributed ML via a Stale Synchronous
+# Parallel Parameter Server*, 2013) each worker has a **clock**, the number of its pushes. A worker gets new weights
+# only while its clock is at most $s$ ahead of the slowest worker's clock. Otherwise it waits until the slowest worker
+# has pushed.
 #
-# With $s = 0$ all workers wait for the slowest in each round. With $s = \infty$ nobody ever waits. Cipar and others, who
-# described the model earlier (*Solving the Straggler Problem with Bounded Staleness*, 2013), had **transient** slowdowns in mind.
+# With $s = 0$ all workers wait for the slowest in each round. With $s = \infty$ no worker ever waits. Cipar and others,
+# who described the model earlier (*Solving the Straggler Problem with Bounded Staleness*, 2013), had **transient**
+# slowdowns in mind, which pass after a short time.
 #
 # After each push the server asks: which of the waiting workers may go on? The worker that pushed is one of those
 # waiting, and its clock already counts the push. A push of the slowest worker may release several.
@@ -878,9 +888,10 @@ assert list(call(released, {1: 0, 2: 3}, [2], 1)) == [], "when nobody may go on 
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Whom does it help? There are two kinds of slow workers. In **one slow**, one worker of eight always takes five times as
-# long. In **spikes** every worker takes five times as long now and then, for one gradient in ten. Both trainings last for
-# 130 units of time (a gradient takes about one), and the learning rate is $\lambda / N$ throughout.
+# When does a bound help? The next cell compares two kinds of slowness. In **one slow**, one worker of eight always
+# takes five times as long. In **spikes**, every worker takes five times as long now and then, for about one gradient in
+# ten. Both trainings last for 130 units of time (an ordinary gradient takes about one unit), and the learning rate is
+# $\lambda / N$ throughout.
 
 # %% predict bounded
 # Compared with s = 0, a bound of s = 3 raises the number of gradients used in the same time...
@@ -890,7 +901,7 @@ assert list(call(released, {1: 0, 2: 3}, [2], 1)) == [], "when nobody may go on 
 #    d) in neither
 
 # %% measure
-# Measurement (not graded): throughput and error against s, five seeds. 10 s. Change s, the seeds or the kinds.
+# Measurement (not graded): gradients used and error against s, five seeds. 10 s. Change s, the seeds or the kinds.
 bounds, kept = (0, 1, 3, 10), {}
 for kind in ("one slow", "spikes"):
     for s in (*bounds, 10**9):  # the last is no bound
@@ -923,21 +934,23 @@ plots.curves(
 )
 
 # %% [markdown]
-# A bound gives a fast worker a head start of $s$ pushes, once. Where slowness moves from worker to worker, that is enough
-# for the others to go on meanwhile. A worker that is always slow uses the head start up, and then sets the pace of all.
+# A bound gives a fast worker a head start of $s$ pushes, once. If slowness moves from worker to worker, the others go
+# on while one worker is slow, and it catches up while another one is. If the same worker is always slow, the others use
+# up their head start once, and then it sets the pace of all.
 #
 # ## Step 7. Which way is best?
 #
-# Dong's lecture names criteria: the highest number of training examples per second, the best accuracy in a given time, and
-# the **last executor** effect, the time that synchronous workers lose to the slowest of each round. Write the three
-# numbers.
+# Dong's lecture names criteria: the highest number of training examples per second, the best accuracy in a given time,
+# and the **last executor** effect, the time that synchronous workers lose to the slowest of each round. Write one
+# function for each:
 #
-# - `examples_per_second(used, batch, seconds)`: `used` is an array with the number of gradients used of each worker, each
-#   over `batch` examples.
-# - `seconds_to(times, errors, goal)`: the first of the times at which the error is `goal` or less, or `None`.
-# - `last_executor(durations)`: an array of shape (rounds, workers), the seconds that each worker computes in each round.
-#   A round ends when its slowest worker is done. Which share of the time of all workers, over all rounds, is spent
-#   waiting? For one round with 1, 1 and 4 seconds: each worker has 4 seconds, and 6 of 12 are spent waiting, so 0.5.
+# - `examples_per_second(used, batch, seconds)`: `used` is an array with one entry per worker, the number of its
+#   gradients that were used. Each gradient is over `batch` examples.
+# - `seconds_to(times, errors, goal)`: returns the first of the times at which the error is `goal` or less, or `None`.
+# - `last_executor(durations)`: `durations` is an array of shape (rounds, workers), the seconds that each worker
+#   computes in each round. A round ends when its slowest worker is done. What share of the time of all workers, over
+#   all rounds, is spent waiting? For one round with 1, 1 and 4 seconds: the round takes 4 seconds of each worker, 12 in
+#   all, and 6 of the 12 are spent waiting, so the share is 0.5.
 
 
 # %% task criteria
@@ -1044,7 +1057,7 @@ ways = {
     "asynchronous, λ / N": lambda draw: servers.train(N, seeds, draw, over_N, **limits),
 }
 rows = [
-    f"| workers | way | examples per unit of time | error at the end | time to {goal:g}% |",
+    f"| workers | way | examples per unit of time | error at the end | units of time to {goal:g}% error |",
     "|---|---|---|---|---|",
 ]
 for kind in ("equal", "one slow", "spikes"):
@@ -1098,10 +1111,10 @@ display(Markdown("\n".join(rows)))
 #
 # $$ W_{i+1} = W_i - \frac{\lambda}{S} \sum_{n=1}^{S} \Delta W_{i,n} $$
 #
-# (Dong writes $\lambda_n$, with a rate for each gradient. Here all have $\lambda / S$.) The worker is answered at once, with
-# the newest weights. These are the old ones as long as the $S$ gradients are not complete. $S = 1$ is your server of step 2.
-# With $S = N$ an update has as many gradients as in synchronous training, although some may come from the same worker.
-# Staleness still counts updates.
+# (Dong writes $\lambda_n$, with a rate for each gradient. Here each gradient has the rate $\lambda / S$, and $n$
+# numbers the gradients of one update.) Each gradient is answered at once, with the newest weights. These stay the same
+# until $S$ gradients have arrived. $S = 1$ is your server of step 2. With $S = N$ an update has as many gradients as in
+# synchronous training, although some may come from the same worker. Staleness still counts updates.
 
 
 # %% task soft
@@ -1222,13 +1235,14 @@ plots.repeats(
 # [arXiv:1604.00981](https://arxiv.org/abs/1604.00981)). The rules:
 #
 # - All workers begin round 0 with the first weights. A gradient belongs to the round whose weights it was computed with.
-# - When a gradient of the present round arrives, the server adds it up. Its worker is answered at the end of the round.
+# - When a gradient of the current round arrives, the server adds it to a sum. Its worker is answered at the end of the
+#   round.
 # - After the `take`-th gradient the server makes one update with their **mean**, and answers these `take` workers.
 # - A gradient of an earlier round is **thrown away**. Its worker is answered at once, with the newest weights, and so joins
-#   the present round.
+#   the current round.
 #
-# After the last round the workers whose gradients ended it are answered with `STOP`, and so is each other worker when its
-# next gradient arrives. A plain `comm.send` is good enough for all answers.
+# After the last round the workers whose gradients were used in it are answered with `STOP`, and so is each other worker
+# when its next gradient arrives. A plain `comm.send` is good enough for all answers.
 
 
 # %% task backup
@@ -1362,8 +1376,9 @@ assert dropped == [3] and np.allclose(got, [12.5, 0.875]), (
 ### END HIDDEN TESTS
 
 # %% predict thrown
-# Eight workers, one always five times as slow, and a round ends with the first seven gradients. The digits are dealt out
-# sorted, so that the slow worker has nearly all the nines. Which share of the held-out nines is read wrongly (in percent)?
+# Eight workers, one of which is always five times as slow, and a round ends with the first seven gradients. The digits
+# are sorted and then cut into eight parts, and the slow worker has the last part, with the nines. What share of the
+# held-out nines does the network misread? Write a number (in percent).
 
 # %% measure
 # Measurement (not graded): three ways with one slow worker that has the nines, five seeds. 5 s.
@@ -1390,16 +1405,16 @@ for name, run in sorted_runs.items():
 plots.images(shown, names, title="Nines, with the first seven of eight")
 
 # %% [markdown]
-# A backup worker is meant for slowness that moves. A worker that is always late is thrown away in every round, and with
-# it the data that only it has.
+# Backup workers are meant for slowness that moves from worker to worker. If the same worker is always late, all its
+# gradients are thrown away, and with them the data that only this worker has.
 #
 # ## Further: C. Several servers, raced with the ring
 #
-# *Extra credit.* One server receives and sends all weights of all workers, one message at a time. With messages of $P$
-# bytes it can answer at most $1 / (2 (\alpha + P / \beta))$ gradients per second, however many workers there are, if it
-# first receives and then sends. So real systems have several servers, each of which is responsible for a part of the
-# weights (Li and others, *Scaling Distributed Machine Learning with the Parameter Server*, 2014; lab 5 calls the part a
-# shard).
+# *Extra credit.* One server receives and sends all messages of all workers, one at a time. Let $\alpha$ be the seconds
+# that each message costs and $\beta$ the bytes per second, as in lab 4. With $P$ weights of 4 bytes, a server that
+# first receives and then sends can answer at most $1 / (2 (\alpha + 4 P / \beta))$ gradients per second, however many
+# workers there are. So real systems have several servers, each of which is responsible for a part of the weights (Li
+# and others, *Scaling Distributed Machine Learning with the Parameter Server*, 2014; lab 5 calls the part a shard).
 #
 # Here ranks 0 to `servers - 1` are the servers, and part $k$ of `np.array_split(W, servers)` lives on rank $k$. Write the
 # worker's side: send each part of the gradient to its server, receive each part of the new weights, **all at the same
@@ -1616,10 +1631,12 @@ plots.repeats(
 # *Extra credit.* In decentralized SGD (Lian and others, 2017, [arXiv:1705.09056](https://arxiv.org/abs/1705.09056); Dong's
 # "peer-to-peer communication") the ranks form a ring. After its own step each rank replaces its weights by the mean of three: its
 # own, and those of its two neighbours. No rank ever sees the mean over all, but all come closer to it. Write this
-# averaging, for any number of ranks: with two ranks both neighbours are the same rank, with one rank it is the rank itself.
+# averaging, for any number of ranks: with two ranks both neighbours are the same rank, and with one rank it is its own
+# neighbour on both sides.
 #
-# How fast do they come together? A disagreement of the form $x_r = \cos(2 \pi r / N)$ goes round the ring once. It is the
-# slowest to vanish, and one averaging multiplies it by
+# How fast do they come together? Here $N$ is the number of ranks on the ring, and $x_r$ the value of rank $r$. A
+# disagreement of the form $x_r = \cos(2 \pi r / N)$ has one whole wave on the ring. No other disagreement vanishes more
+# slowly, and one averaging multiplies it by
 #
 # $$ \frac{1}{3} + \frac{2}{3} \cos \frac{2\pi}{N} . $$
 
@@ -1711,12 +1728,14 @@ for N in (4, 8, 16, 32):
 plots.curves(ways, x="averagings", y="disagreement", title="Coming together on a ring", log_y=True)
 
 # %% [markdown]
-# The larger the ring, the slower it agrees. Each rank sends the same two messages, however many ranks there are.
+# The larger the ring, the more slowly its ranks agree. But each rank sends only two messages per averaging, however
+# many ranks there are.
 #
 # ## Further: F. Engines, one of which is slow
 #
-# So far time was virtual. The next cell runs your server and your workers on four engines, which are processes on this machine.
-# Worker 3 pauses for 60 milliseconds before each call. Times on a busy machine vary, and nothing here is graded.
+# So far time was virtual. The next cell runs your server and your workers on four engines, which are processes on your
+# machine. Worker 3 pauses for 60 milliseconds before each call. Times on a busy machine vary, and nothing here is
+# graded.
 
 # %% measure
 # Measurement (not graded): your server on engines, beside the virtual one. 10 s.
@@ -1758,12 +1777,14 @@ run.trace.timeline()
 # %% [markdown]
 # ## Further: G. The same in the field: PyTorch
 #
-# The next four steps are to read and run. They show the parameter server in the libraries of the field, and give no points.
+# Steps G to J are for reading and running. They show parameter servers, and shared memory, in the libraries of the
+# field. They give no points.
 #
-# With `torch.distributed.rpc` the server calls no `recv`. A worker **calls a function on the server**, which is a remote
-# procedure call (RPC): the worker names the rank and the function, and gets the result back. The server answers each call
-# in a thread, so its functions take a lock while they change the weights. RPC sends a function by name, so each engine must
-# know the function under that name: the first lines of `train_by_rpc` see to that.
+# With `torch.distributed.rpc` the server calls no `recv`. A worker **calls a function on the server**, which is a
+# remote procedure call (RPC): the worker names the rank and the function, and gets the result back. The server answers
+# each call in a thread, so its functions hold a lock while they read or change the weights. RPC sends a function by
+# name, so each engine must know the function under that name. The line `engine.pull, engine.push = pull, push` in
+# `train_by_rpc` does this.
 
 # %% measure
 # Measurement (not graded): a server over RPC on four engines; worker 3 is slower than the others. 10 s.
@@ -1840,7 +1861,7 @@ plots.histogram(late, x="staleness", y="gradients", title="Staleness on a server
 # server (`ps`), and workers. Servers and workers only wait for work. Variables that are made under `strategy.scope()` lie on
 # the server. `coordinator.schedule` gives a step to whichever worker is free, so no worker waits for another.
 #
-# The next cell writes the program, the one after it runs it in four processes: `roles.run` starts
+# The next cell writes the program, and the cell after it runs the program in four processes: `roles.run` starts
 # `python ps_strategy.py ROLE NUMBER ADDRESSES` once per role, prints what the processes print, and ends the servers.
 
 # %% measure
@@ -1922,7 +1943,7 @@ printed = roles.run("ps_strategy.py", ["chief", "ps", "worker", "worker"], serve
 # %% [markdown]
 # The chief kept the graph of one step, as TensorFlow cut it: one part per process. Where a value crosses from one part to
 # another, TensorFlow put a node `_Send` on one side and a node `_Recv` on the other. Find the two ends of each arrow in the
-# lists: `ReadVariableOp` is the pull, `AssignSubVariableOp` the update that a push makes.
+# lists: `ReadVariableOp` is the pull, and `AssignSubVariableOp` is the update that a push makes.
 
 # %% measure
 # Demonstration (not graded): what runs where in one step, and what crosses.
@@ -1934,8 +1955,8 @@ plots.exchange(partitions.list_messages(parts), title="One step of worker 1: wha
 # %% [markdown]
 # ## Further: I. The same in the field: TensorFlow in 2019
 #
-# Aaron Saxton's lecture *Distributed Training on HPC* shows the way of TensorFlow 1, which its slide calls *Native
-# Tensorflow*. There is no chief that gives out work: each worker has the whole program and its own loop.
+# Aaron Saxton's lecture *Distributed Training on HPC* shows how TensorFlow 1 did this, under the title *Native
+# Tensorflow*. No chief gives out work: each worker has the whole program and its own loop.
 #
 # - `replica_device_setter` puts variables on the parameter server and everything else on the worker.
 # - `MonitoredTrainingSession` lets worker 0 initialize the variables and all others wait until it has done so.
@@ -2013,7 +2034,7 @@ printed = roles.run("native.py", ["ps", "worker", "worker"], servers=["ps"])
 # their weights, so two processes seldom change the same weight at once.
 
 # %% measure
-# Measurement (not graded): what is lost without a lock, and what training makes of it. 10 s.
+# Measurement (not graded): the additions lost without a lock, and the errors of training with and without it. 10 s.
 from course import hogwild
 
 for way in ("read, add, write back", "add in place"):
@@ -2025,15 +2046,16 @@ for processes, has_lock in ((1, False), (2, False), (2, True)):
     print(f"{who}: held-out errors {', '.join(f'{each:.1f}%' for each in errors)}")
 
 # %% [markdown]
-# "Add in place" is a single operation of NumPy, and it may lose nothing at all on your machine. Nothing guarantees that: the
-# processor still reads, adds and writes.
+# "Add in place" is a single operation of NumPy, and it may lose few additions or none on your machine. But nothing
+# guarantees that: the processor still reads, adds and writes.
 
 # %% [markdown]
 # ## What you have now
 #
-# - A parameter server and its worker, and a mean staleness of $N - 1$ that no speed changes.
-# - A server that nobody can hold up, since it does not wait for its answers to arrive.
-# - The limit of stale gradients, $2 \sin(\pi / (2 (2s + 1)))$, and a learning rate that respects it.
+# - A parameter server and its worker, and a mean staleness of $N - 1$, whatever the speeds of the workers.
+# - A server that no slow worker can hold up, since it does not wait for its answers to arrive.
+# - The limit for stale gradients, $\lambda h < 2 \sin(\pi / (2 (2s + 1)))$, and a learning rate that falls in the same
+#   way.
 # - Bounded staleness, and the kind of slowness that it helps against.
 # - Three criteria by which to choose between synchronous, bounded and asynchronous training.
 #
