@@ -20,7 +20,7 @@
 #
 # | step | what | minutes |
 # |---|---|---|
-# | 0 | five questions on earlier labs | 3 |
+# | quiz | five questions from memory | 3 |
 # | 1 | the average of models | 6 |
 # | 2 | average once, at the end | 15 |
 # | 3 | average after every step | 13 |

@@ -16,7 +16,7 @@
 #
 # | step | what | minutes |
 # |---|---|---|
-# | 0 | five questions on earlier labs | 3 |
+# | quiz | five questions from memory | 3 |
 # | 1 | top-k, in one message | 13 |
 # | 2 | the residual | 12 |
 # | 3 | one bit per entry | 9 |
