@@ -198,6 +198,7 @@ def forward(comm, X, A, a, B, b):
 import numpy as np
 
 from course.checks import call_on_ranks
+from course.spmd import spmd
 
 X_now, b_now = np.array([[1.0, 2.0]]), np.array([10.0, 20.0])
 As, as_, Bs = [[[1.0], [1.0]], [[-1.0], [2.0]]], [[0.0], [0.0]], [[[1.0, 0.0]], [[2.0, 1.0]]]
@@ -226,6 +227,12 @@ for N_now, hidden in ((1, 3), (2, 5), (3, 7), (4, 8)):
     assert sent == fair, (
         f"{N_now} ranks: one all-reduce of Y sends {fair} bytes in all, but yours sent {sent}. Nothing else travels."
     )
+given = [rng.normal(size=size) for size in ((5, 4), (4, 6), 6, (6, 3), 3)]
+X_now, A_now, a_now, B_now, b_now = given
+parts = (np.array_split(A_now, 2, 1), np.array_split(a_now, 2), np.array_split(B_now, 2))
+run = spmd(forward, [X_now] * 2, *parts, [b_now] * 2, carrier="simulated")
+right = np.maximum(X_now @ A_now + a_now, 0) @ B_now + b_now
+assert np.allclose(np.asarray(run[0], dtype=float), right), f"two ranks: expected\n{right}\nyours\n{run[0]}"
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -463,6 +470,10 @@ for N_now, shape in ((1, (2,)), (4, (3, 2)), (5, (1,))):
         assert np.allclose(got, 2.0**-20, rtol=1e-6, atol=0), (
             f"rank {rank} of {N_now} differs by 2^-20 in its last number; yours returns {got}."
         )
+xs = list(np.random.default_rng(40).normal(size=(3, 2, 2)))
+right = max(np.abs(x - xs[0]).max() for x in xs)
+got = [float(each) for each in call_on_ranks(largest_difference, xs)]
+assert got == [right] * 3, f"three ranks: the largest difference from rank 0's array is {right}, but yours are {got}."
 ### END HIDDEN TESTS
 
 # %% measure
@@ -968,16 +979,16 @@ assert abs(hybrid_bytes(4, 400, got, 20, 5) - data_bytes(4, 400, 1600)) <= 1e-6 
     f"training {data_bytes(4, 400, 1600):,.0f}. Set the two formulas equal and solve for n; c drops out."
 )
 ### BEGIN HIDDEN TESTS
-for N_now, c_now, d_now, n_now, f_now, k_now in ((2, 10, 1000, 3, 7, 4), (8, 400, 300032, 32, 576, 10)):
-    got = float(data_bytes(N_now, c_now, d_now))
-    assert abs(got - 16 * (N_now - 1) / N_now * (c_now + d_now)) <= 1e-6 * got, f"N = {N_now}: data_bytes gives {got}."
+from course.checks import is_close
+
+for N_now, c_now, d_now, n_now, f_now, k_now in ((3, 10, 1000, 3, 7, 4), (7, 401, 300032, 32, 576, 10)):
     numbers = 2 * c_now / N_now + 2 * n_now * f_now + 3 * n_now * k_now
-    got = float(hybrid_bytes(N_now, c_now, n_now, f_now, k_now))
-    assert abs(got - 8 * (N_now - 1) * numbers) <= 1e-6 * got, f"N = {N_now}: hybrid_bytes gives {got}."
-    got = float(crossover(N_now, d_now, f_now, k_now))
-    assert abs(got - 2 * d_now / (N_now * (2 * f_now + 3 * k_now))) <= 1e-9 * got, (
-        f"N = {N_now}: crossover gives {got}."
-    )
+    for name, got, right in (
+        ("data_bytes", data_bytes(N_now, c_now, d_now), 16 * (N_now - 1) / N_now * (c_now + d_now)),
+        ("hybrid_bytes", hybrid_bytes(N_now, c_now, n_now, f_now, k_now), 8 * (N_now - 1) * numbers),
+        ("crossover", crossover(N_now, d_now, f_now, k_now), 2 * d_now / (N_now * (2 * f_now + 3 * k_now))),
+    ):
+        assert is_close(float(got), right), f"N = {N_now}: {name} should be {right}, but yours is {got}."
 ### END HIDDEN TESTS
 
 # %% predict rows
