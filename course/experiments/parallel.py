@@ -1,4 +1,4 @@
-"""What lab 13 gives: the ring collectives of lab 5, the stage of a pipeline, and networks that are cut over ranks.
+"""Given functions of lab 13: the ring collectives of lab 5, a pipeline stage, and networks that are cut over ranks.
 
 All programs work on every carrier and compute with NumPy in the dtype that they are given. Functions of a rank take its
 communicator first.
@@ -110,9 +110,9 @@ def run_stage(comm, W, X, Y, m, order, hand_over, seconds=(1.0, 2.0)):
     """One stage of a pipeline of comm.size layers, for one mini-batch; returns (gradient of W, most inputs kept).
 
     Rank r has layer r, relu(x W), and the last rank x W with the mean of the squared error against Y. X, Y: all rows,
-    cut into m micro-batches. order(rank, size, m): the list of what to do, ("F", i) or ("B", i) for micro-batch i.
-    hand_over(comm, x, dest, tag): sends x, and returns a request or None. seconds: what computing one micro-batch
-    forward and backward costs on the virtual clock, for m = 1, 2, 4, ... alike.
+    cut into m micro-batches. order(rank, size, m): the rank's passes in order, ("F", i) or ("B", i) for micro-batch i.
+    hand_over(comm, x, dest, tag): sends x, and returns a request or None. seconds: virtual seconds of the forward and
+    of the backward pass of one micro-batch in this stage, whatever its number of rows.
     """
     rank, size = comm.rank, comm.size
     parts = cut(len(X), m)
@@ -164,16 +164,16 @@ def adam(w, g, m, v, t, gamma=1e-3):
     return w - gamma * (m / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.999**t)) + 1e-8), m, v
 
 
-# --- a convolutional part by data, dense layers by data or by model (Krizhevsky 2014, arXiv:1404.5997)
+# --- convolutions cut by data, dense layers cut by data or by model (Krizhevsky 2014, arXiv:1404.5997)
 
 
 def conv_and_dense(comm, x, y, C, A, B, is_hybrid):
     """The gradients (dC, dA, dB) of one step over the rows of all ranks.
 
     x: this rank's rows, shape (rows, patches, inputs); y: shape (rows, classes). The small matrix C is applied to each
-    patch, as a convolution is; A and B are dense layers. By data, each rank has all weights and its own rows, and all
-    gradients are whole. As a hybrid, C is treated by data, while A is cut by columns and B by rows, and a rank returns
-    its parts of dA and dB. The squared error of the sum over all rows.
+    patch, as a convolution is; A and B are dense layers. If not is_hybrid, each rank has all weights and its own rows,
+    and returns whole gradients. In the hybrid, each rank has all of C and its own rows there, while A is cut by columns
+    and B by rows, and a rank returns its parts of dA and dB. The loss is half the sum of all squared errors.
     """
     rows, size = len(x), comm.size
     products = x @ C
@@ -225,9 +225,9 @@ def local_network(comm, x, Ws, width, halo, speed):
 
 
 def dense_network(comm, rows, nodes, layers, speed):
-    """Dense layers of as many nodes, cut by columns, with an all-gather before each: only messages and virtual time.
+    """Imitate dense layers, cut by columns, with an all-gather before each: only the messages and the virtual time.
 
-    nodes: a multiple of the number of ranks.
+    nodes: nodes per layer, a multiple of the number of ranks. speed: as in `local_network`.
     """
     mine = np.zeros(rows * nodes // comm.size)
     for _ in range(layers):

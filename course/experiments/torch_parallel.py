@@ -1,7 +1,8 @@
 """PyTorch's own model parallelism on the ranks of a run: the last steps of lab 13.
 
-Each function of WAYS trains the same small network in float64, takes the communicator first, and returns (largest
-difference from one process, a sentence on what travelled or what is kept). Needs engines, with carrier="torch".
+Each function in WAYS trains the same small network in float64, takes the communicator first, and returns (largest
+difference from one process, the collectives of a step, or what was compared or kept, in words). They need engines and
+carrier="torch".
 """
 
 import contextlib
@@ -53,7 +54,7 @@ def find_farthest(parameters, right):
 
 @contextlib.contextmanager
 def counting():
-    """Count collectives: yields a function that says how many there were, by kind."""
+    """Count collectives: yields a function that returns their number by kind, as text."""
     from torch.distributed.tensor.debug import CommDebugMode
 
     def count():
@@ -72,7 +73,7 @@ def name_kind(kind):
 
 @contextlib.contextmanager
 def quiet():
-    """Without PyTorch's warnings on its own inside."""
+    """Silence PyTorch's warnings about its own internals."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         logging.getLogger("torch").setLevel(logging.ERROR)

@@ -2,14 +2,15 @@
 # # Lab 12: Compressed gradients
 #
 # In data-parallel training every rank sends a gradient in every iteration. On a slow network this takes longer than
-# computing the gradient. Most of its entries are small. So why not send the largest 0.5% and forget the others? You
-# will measure what this costs. Then you add one array that remembers what was not sent, the **residual**, and measure
-# again. At the end you compute on which networks all this is worth the effort.
+# computing the gradient. Why not send only the largest 0.5% of its entries and forget the others? You will measure how
+# this changes the held-out error. Then you add one array that remembers the entries that were not sent, the
+# **residual**, and measure again. At the end you compute on which networks compression is worth the effort.
 #
 # **After this lab you can**
 #
-# - compress an update in three ways: top-k, one bit per entry, and a threshold, and say how many bytes each sends;
-# - write the residual, and show that nothing is lost;
+# - compress an update in three ways (the largest entries, one bit per entry, a threshold), and say how many bytes
+#   each way sends;
+# - keep a residual, and show that with it no part of an update is lost;
 # - exchange messages whose size the receiver does not know, so that all ranks get the same sum to the last bit;
 # - compute on which network compression pays, and say why "100 times fewer bytes" is not "100 times faster";
 # - tell "no difference was found" from "the difference is smaller than half a point".
@@ -30,7 +31,7 @@
 #
 # | further step | what | minutes |
 # |---|---|---|
-# | A | the wrong end of sign descent, and its cure | 9 |
+# | A | sign descent ends in the wrong place, and its cure | 9 |
 # | B | random places, and a residual that explodes | 10 |
 # | C | indices as gaps, against the entropy | 12 |
 # | D | a communication hook of DistributedDataParallel | 17 |
@@ -39,7 +40,8 @@
 #
 # The lecture is Liang Dong's *Distributed Deep Learning* (lesson 3). Worker $n$ has the update $\Delta W_{i,n}$ in
 # iteration $i$: its gradient times the learning rate. It sends the compressed update $\delta_{i,n}$, and $r_n$ is its
-# residual. This lab writes $C$ for the compression, $N$ for the number of ranks, and $P$ for the number of parameters.
+# residual. This lab writes $C$ for the compression, $N$ for the number of ranks or workers, and $P$ for the number of
+# parameters.
 #
 # **In every task**, unless its text says otherwise: your function leaves its arguments unchanged. Numbers are float32
 # (4 bytes), as in a network's gradient, and indices are int32 (4 bytes).
@@ -89,8 +91,8 @@ cluster.prepare(4)
 # ## Step 1. Top-k, in one message
 #
 # A **sparse** update keeps only some entries and treats the others as 0. The most natural choice is **top-k**: the $k$
-# entries with the largest absolute values. Write it. `np.argpartition(a, m)` returns indices in an order such that
-# those of the smallest entries come first and position `m` is right. It is faster than sorting everything.
+# entries with the largest absolute values. Write it. `np.argpartition(a, m)` returns the indices of all entries of `a`,
+# in an order such that the first `m` belong to the `m` smallest entries. It is faster than sorting everything.
 
 
 # %% task top-k
@@ -139,10 +141,10 @@ for k_now in (1, 10, 996, 997):
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Two arrays would need two messages, and each message costs $\alpha$. Put both into **one int32 array** of $2k$ words:
-# first the indices, then the values, **bit for bit**. A float32 and an int32 both have 32 bits. `a.view(np.int32)` reads
-# the bits of a float32 array as whole numbers and changes nothing. (`a.astype(np.int32)` would round 0.7 to 0.) For
-# example 1.0 has the bits 1065353216.
+# Two arrays would need two messages, and each message costs the latency $\alpha$. Put both into **one int32 array** of
+# $2k$ words of 4 bytes: first the indices, then the values, **bit for bit**. A float32 and an int32 both have 32 bits.
+# `a.view(np.int32)` reads the bits of a float32 array as whole numbers and changes nothing. (`a.astype(np.int32)` would
+# round 0.7 to 0.) For example 1.0 has the bits 1065353216.
 
 
 # %% task pack
@@ -214,8 +216,9 @@ assert np.asarray(got[1]).tobytes() == odd.tobytes(), "0.1, -0.0, 3e38 and 1e-40
 # the entries, a message of yours has $8k$ = 1,016 bytes: 100 times fewer.
 #
 # Now train with it. Four workers take mini-batches of 16 digits each, the learning rate is 0.1, and 256 iterations are
-# four epochs. Every worker sends its compressed update, and all of them subtract the mean of what arrives. What a worker
-# does not send is forgotten. `compression.train` does this for several seeds at once, with your functions.
+# four epochs. Every worker sends its compressed update, and all of them subtract the mean of the updates that arrive.
+# Entries that a worker does not send are forgotten. `compression.train` does this for several seeds at once, with your
+# functions.
 
 # %% predict forget
 # How does the held-out error change if only the largest 0.5% of each update is sent, and the rest is forgotten?
@@ -225,7 +228,7 @@ assert np.asarray(got[1]).tobytes() == odd.tobytes(), "0.1, -0.0, 3e38 and 1e-40
 #    d) It is more than 15 points higher.
 
 # %% measure
-# Measurement (not graded): three seeds, without a residual. Some 5 s.
+# Measurement (not graded): three seeds, without a residual. About 5 s.
 SEEDS = [11, 12, 13]
 k = 127
 
@@ -249,7 +252,8 @@ for name, run in runs.items():
     print(f"{name:6}: {run['bytes']:9,.0f} bytes per message, error {np.round(run['errors'][:, -1], 1)} %")
 lost = (runs["top-k"]["errors"] - runs["dense"]["errors"])[:, -1].mean()
 print(
-    f"top-k misreads {lost:+.1f} points more, with {runs['dense']['bytes'] / runs['top-k']['bytes']:.0f} times fewer bytes"
+    f"top-k minus dense: {lost:+.1f} points of error (mean of three seeds), with "
+    f"{runs['dense']['bytes'] / runs['top-k']['bytes']:.0f} times fewer bytes"
 )
 outcome("forget", "abcd"[int(np.searchsorted([0.5, 3, 15], lost))])
 plots.repeats(
@@ -262,20 +266,20 @@ plots.repeats(
 # %% [markdown]
 # ## Step 2. The residual
 #
-# The entries that were not sent are not worthless. A weight whose updates are small but always point the same way would
-# move far in the end, but top-k never sends its updates. The lecture's cure: worker $n$ keeps what it did not send in a
-# **residual vector** $r_n$, and adds it to the next update.
+# The entries that were not sent are not worthless. A weight whose updates are small but always have the same sign would
+# move far in the end, but top-k may never send its updates. The lecture's cure is this: worker $n$ keeps what it did
+# not send in a **residual vector** $r_n$, and adds it to the next update.
 #
 # $$ p = \Delta W_{i,n} + r_n, \qquad \delta_{i,n} = C(p), \qquad r_n \leftarrow p - \delta_{i,n} $$
 #
-# Frank Seide and others found this for one-bit gradients in 2014 and called it **error feedback**. Sum the last equation
-# over all iterations, starting from $r_n = 0$:
+# Frank Seide and others found this for one-bit gradients in 2014 and called it **error feedback**. Sum the last
+# equation over all iterations, starting from $r_n = 0$:
 #
 # $$ \sum_i \delta_{i,n} + r_n = \sum_i \Delta W_{i,n} $$
 #
-# What was sent plus what is left is the sum of all updates. Nothing is lost, only delayed. By hand: the update is
-# (1, 0.25, -0.0625) in each iteration, and $C$ sends 0.5 with the sign of the entry where its absolute value is above
-# 0.5, else 0.
+# The sum of everything sent, plus the residual, is the sum of all updates. Nothing is lost, only delayed. By hand: the
+# update is (1, 0.25, -0.0625) in each iteration. $C$ replaces an entry whose absolute value is above 0.5 by 0.5 with
+# the entry's sign, and every other entry by 0.
 #
 # | iteration | $p$ | sent | residual |
 # |---|---|---|---|
@@ -360,7 +364,7 @@ assert np.array_equal(arrived + left, total), (
 ### END HIDDEN TESTS
 
 # %% measure
-# Measurement (not graded): the same seeds with your residual. Some 5 s.
+# Measurement (not graded): the same seeds with your residual. About 5 s.
 runs["top-k, residual"] = compression.train(send_top_k, SEEDS, compress_and_keep)
 for name, run in runs.items():
     print(f"{name:15}: {run['bytes']:9,.0f} bytes per message, error {np.round(run['errors'][:, -1], 1)} %")
@@ -373,7 +377,7 @@ plots.repeats(
 
 
 # %% measure
-# Measurement (not graded): which weights were ever sent? For each pixel, how many of its 32 weights moved at all.
+# Measurement (not graded): which weights were ever sent? For each pixel, how many of its 32 weights moved at all?
 def count_moved(run):
     """Per pixel, the number of weights of the first layer that were sent at least once by any worker."""
     return (run["sent"][: 784 * 32].reshape(28, 28, 32) > 0).sum(axis=-1)
@@ -391,14 +395,14 @@ plots.images(
 # %% [markdown]
 # ## Step 3. One bit per entry
 #
-# The other way to save bytes keeps every entry but spends **one bit** on it: is it above 0 or not? The receiver needs
-# two numbers more: the mean $m_+$ of all entries above 0 and the mean $m_-$ of all others. It replaces each entry by the
-# mean of its group. So the sum of all entries is kept.
+# The other way to save bytes keeps every entry but spends only **one bit** on it: is it above 0 or not? The receiver
+# needs two more numbers: the mean $m_+$ of all entries above 0 and the mean $m_-$ of all others. It replaces each entry
+# by the mean of its group. So the sum of all entries stays the same, up to rounding.
 #
 # A message is one uint8 array: `np.packbits(p > 0)`, which puts 8 entries into one byte and fills the last byte with
 # zeros, then the 4 bytes of $m_+$ and the 4 bytes of $m_-$, both float32. That makes $\lceil P/8 \rceil + 8$ bytes. By
-# hand: of 3, -1, 1, -2, 0 the bits are 10100, with three zeros added the byte 160. $m_+ = 2$, $m_- = -1$. What arrives
-# is 2, -1, 2, -1, -1. A group without entries has the mean 0.
+# hand: the bits of 3, -1, 1, -2, 0 are 10100; with three zeros added they make the byte 160. $m_+ = 2$ and $m_- = -1$.
+# The receiver gets 2, -1, 2, -1, -1. A group without entries has the mean 0.
 #
 # `np.unpackbits(a, count=P)` is the way back, and `a.view(np.float32)` reads 4 bytes as one float32.
 
@@ -491,15 +495,15 @@ for P_now in (1, 8, 17, 1000):
 # %% [markdown]
 # ## Step 4. A threshold
 #
-# Dong's lecture combines both ideas. An entry is sent only if its absolute value is above a **threshold** $\tau$, and it
-# is sent as $+\tau$ or $-\tau$. So a message needs the index and one bit for the sign, but no value. (Deeplearning4j
-# trains like this, after Nikko Strom's *Scalable Distributed DNN Training Using Commodity GPU Cloud Computing*, 2015.)
-# Index and sign fit into one 32-bit word:
+# Dong's lecture combines both ideas, few entries and few bits. An entry is sent only if its absolute value is above a
+# **threshold** $\tau$, and it is sent as $+\tau$ or $-\tau$. So a message needs the index and one bit for the sign, but
+# no value. (Deeplearning4j trains like this, after Nikko Strom's *Scalable Distributed DNN Training Using Commodity GPU
+# Cloud Computing*, 2015.) Index and sign fit into one 32-bit word:
 #
 # $$ \text{word} = 2 \cdot \text{index} + \begin{cases} 0 & \text{for } +\tau \\ 1 & \text{for } -\tau \end{cases} $$
 #
 # By hand: of 0.6, -0.2, -0.7, 0.5 with $\tau = 0.5$ the message is 0, 5: entry 0 is sent as +0.5 and entry 2 as -0.5.
-# The last entry is not above $\tau$. Nobody knows in advance how many entries a message has. It may have none.
+# The last entry is not above $\tau$. The number of entries in a message is not known in advance. It may be 0.
 
 
 # %% task threshold
@@ -573,7 +577,7 @@ for tau_now in (0.25, 1.5, 9.0):
 ### END HIDDEN TESTS
 
 # %% measure
-# Measurement (not graded): one bit and a threshold, with and without your residual. Some 15 s.
+# Measurement (not graded): one bit and a threshold, with and without your residual. About 15 s.
 TAU = 0.03
 
 
@@ -595,7 +599,8 @@ for name, send in {"one bit": send_one_bit, "threshold": send_threshold}.items()
 for name, run in runs.items():
     e = run["errors"][:, -1]
     print(
-        f"{name:19}: {4 * 25_450 / run['bytes']:6,.0f} times fewer bytes, error {e.mean():4.1f} % ({e.min():.1f} to {e.max():.1f})"
+        f"{name:19}: {4 * 25_450 / run['bytes']:6,.0f} times fewer bytes, "
+        f"error {e.mean():4.1f} % ({e.min():.1f} to {e.max():.1f})"
     )
 plots.curves(
     {
@@ -610,7 +615,7 @@ plots.curves(
 )
 
 # %% measure
-# Measurement (not graded): how long is the residual?
+# Measurement (not graded): how long is the residual? Its length is the root of the sum of its squared entries.
 plots.curves(
     {name: (run["steps"], run["kept"]) for name, run in runs.items() if "residual" in name},
     x="iteration",
@@ -621,21 +626,22 @@ plots.curves(
 # %% [markdown]
 # ## Step 5. Messages of unknown size
 #
-# So far one process played all workers. Now the messages have to cross. Every rank sends its message to every other
-# rank, and each rank reads all $N$ messages and computes the **mean**. This raises two questions.
+# So far one process played all workers. Now real messages travel. Every rank sends its message to every other rank, and
+# each rank reads all $N$ messages and computes the **mean**. This raises two questions.
 #
-# **How large is the array to receive into?** With a threshold only the sender knows. `comm.probe(source=s,
-# status=status)` waits until a message of rank `s` is there, and does not take it. Afterwards `status.count` is its
-# number of elements. (mpi4py's `Status` has the same under the name `Get_count()`.)
+# **How large must the receiving array be?** With a threshold only the sender knows. `comm.probe(source=s,
+# status=status)` waits until a message from rank `s` is there, and does not take it. Afterwards `status.count` is its
+# number of elements. (The method `Get_count` of mpi4py's `Status` returns the same number.)
 #
 #     status = Status()
 #     comm.probe(source=3, status=status)
 #     message = comm.recv(np.empty(status.count, np.uint32), source=3)
 #
-# **In which order are they added?** Adding each message when it arrives gives each rank another order, and then the
-# sums differ in the last bits. The weights of the ranks drift apart, and nothing ever brings them together again. An
-# extreme case: rank 0 has 1e8, rank 1 has 1, rank 2 has -1e8. In float32 1e8 + 1 is 1e8. So (1e8 + 1) - 1e8 is 0, but
-# (1e8 - 1e8) + 1 is 1. The cure: keep all messages, and **add in the order of ranks**, 0 to $N - 1$, on every rank.
+# **In which order are the messages added?** If a rank adds each message when it arrives, each rank adds in another
+# order, and then the sums may differ in the last bits. The weights of the ranks drift apart, and nothing brings them
+# together again. An extreme case: rank 0 has 1e8, rank 1 has 1, rank 2 has -1e8. In float32 1e8 + 1 is 1e8. So
+# (1e8 + 1) - 1e8 is 0, but (1e8 - 1e8) + 1 is 1. The cure is to keep all messages, and to **add in the order of
+# ranks**, 0 to $N - 1$, on every rank.
 #
 # All ranks send at the same time, so a `send` before the first `recv` hangs: use `isend`, and wait for the requests at
 # the end. If you send first to the next rank, then to the one after it, and receive first from the rank before, no link
@@ -752,9 +758,9 @@ assert len({np.asarray(each).tobytes() for each in run}) == 1, "6 ranks: the ran
 
 
 # %% measure
-# Measurement (not graded): how many different sums would there be with the order of arrival? And your exchange?
+# Measurement (not graded): how many different sums do the ranks get, each in its own order, and with your exchange?
 def add_as_they_come(comm, message, read):
-    """The sum of all messages; each rank adds its own first, then that of the rank before it, and so on."""
+    """The sum of all messages; each rank adds its own first, then the one from the rank before it, and so on."""
     total, received = read(message).copy(), np.empty_like(message)
     for distance in range(1, comm.size):
         dest, source = (comm.rank + distance) % comm.size, (comm.rank - distance) % comm.size
@@ -773,20 +779,21 @@ for N in (4, 8, 32, 100):
 # %% [markdown]
 # ## Step 6. On which network it pays
 #
-# "100 times fewer bytes" is true for one message, such as a push to a parameter server. Between ranks it is not. A dense
-# gradient travels in a ring all-reduce, which *adds on the way*, so each rank sends $2 \frac{N-1}{N} 4P$ bytes, however
-# many ranks there are. Sparse messages cannot be added on the way, since each has other indices. In your exchange each
-# rank sends its message $N - 1$ times. For top-k:
+# "100 times fewer bytes" is true for one message, such as a push to a parameter server. Between ranks it is not. A
+# dense gradient travels in a ring all-reduce, which *adds on the way*, so each rank sends $2 \frac{N-1}{N} 4P$ bytes,
+# however many ranks there are. Sparse messages cannot be added on the way, since each has other indices. In your
+# exchange each rank sends its message $N - 1$ times. For top-k:
 #
 # $$ \frac{\text{dense}}{\text{sparse}} = \frac{2 \frac{N-1}{N} \, 4P}{(N-1) \, 8k} = \frac{P}{kN} $$
 #
-# Fewer bytes are sent only while $k/P < 1/N$. And compressing takes time. With the alpha-beta model:
+# The exchange sends fewer bytes only while $k/P < 1/N$. And compressing takes time. With the alpha-beta model of lab 4:
 #
 # $$ T_\text{ring} = 2 (N-1) \left( \alpha + \frac{4P}{N \beta} \right), \qquad
 # T_\text{exchange} = c + (N-1) \left( \alpha + \frac{n}{\beta} \right) $$
 #
-# Here $n$ is the number of bytes of the compressed message, and $c$ the seconds that compressing and reading take. Write
-# both, and check them against the clock of simulated ranks.
+# Here a message of $n$ bytes takes $\alpha + n / \beta$ seconds, with $n$ the number of bytes of the compressed
+# message, and $c$ is the number of seconds that compressing and reading take. Write both formulas. The measurements of
+# this step compare them with the clock of simulated ranks.
 
 
 # %% task seconds
@@ -848,8 +855,8 @@ for N_now in (1, 2, 7, 64):
 # $$ \beta^* = \frac{(N-1) \left( \frac{8P}{N} - n \right)}{c - (N-1) \, \alpha} $$
 #
 # - If the exchange sends no fewer bytes ($n \geq 8P/N$), bandwidth is no reason to compress: return 0.
-# - Otherwise, if $c \leq (N-1) \, \alpha$, compressing costs less than the messages that it saves, and it pays at every
-#   bandwidth: return infinity, `float("inf")`.
+# - Otherwise, if $c \leq (N-1) \, \alpha$, compressing costs no more than the latencies that it saves, and it pays at
+#   every bandwidth: return infinity, `float("inf")`.
 
 
 # %% task crossover
@@ -923,11 +930,13 @@ outcome("ranks", int(P / 127) + 1)
 plots.curves(series, x="ranks N", y="kB that each rank sends", title="Dense and compressed", log_x=True, log_y=True)
 
 # %% predict fast
-# Compressing takes 0.26 ms (top-k). Up to which bandwidth, in Gbit/s, is the exchange of 8 ranks faster than the ring (alpha = 10 microseconds)? Write a number.
+# Compressing to a top-k message of 1,016 bytes takes 0.264 ms. Up to which bandwidth, in Gbit/s, is the exchange of 8
+# ranks faster than the ring (P = 25,450, alpha = 10 microseconds)? Write a number.
 
 # %% measure
-# Measurement (not graded): the table of networks. Both programs run on 8 simulated ranks, and `comm.compute` declares
-# what compressing costs: by default seconds that were measured once for P = 25,450. Put in those of your machine (next cell).
+# Measurement (not graded): the table of networks. Both programs run on 8 simulated ranks, and `comm.compute` adds the
+# seconds of compressing to the virtual clock. COSTS were measured once, for P = 25,450. Replace them by those of your
+# machine, which a later cell of this step prints in ms.
 COSTS = {"top-k 0.5%": 2.64e-4, "one bit": 3.85e-4, "threshold": 2e-5}
 
 
@@ -943,7 +952,7 @@ def ring(comm, x):
 
 
 def compressed(comm, message, cost):
-    """Compressing, declared, and your exchange."""
+    """Your exchange, after `cost` virtual seconds of compressing."""
     comm.compute(seconds=cost)
     return exchange(comm, message, read_floats)
 
@@ -987,7 +996,7 @@ plots.curves(
 
 
 # %% measure
-# Measurement (not graded): the same on four engines of this machine, with the real time for compressing. Some 10 s.
+# Measurement (not graded): the same on four engines of this machine, with the real time for compressing. About 10 s.
 def time_exchanges(comm, p, sends, repeats):
     """Milliseconds, the median of `repeats`: of dense all-reduces, and of compressing, exchanging and reading."""
     import torch
@@ -1031,28 +1040,29 @@ times = spmd(time_exchanges, updates, sends=sends, repeats=30, carrier="torch", 
 for name, milliseconds in times.items():
     print(f"{name:28}: {milliseconds:7.3f} ms")
 best = min(["dense, PyTorch", *sends], key=times.get)
-print(f"Here and now the fastest is: {best}.")
+print(f"In this run the fastest is: {best}.")
 outcome("engines", "abcd"[["dense, PyTorch", *sends].index(best)])
 
 # %% [markdown]
-# PyTorch's all-reduce is compiled, while your ring and your exchange are Python. So compare like with like: your exchange
-# with the ring shows what compression gains, and PyTorch's line shows what it competes with.
+# PyTorch's all-reduce is compiled, while the ring above and your exchange are written in Python. So compare like with
+# like. Compare your exchange with the ring to see what compression gains here; PyTorch's line shows what it competes
+# with.
 #
 # ## Step 7. Your own seeds
 #
-# Three seeds are few, and SEEDS was chosen by the lab. Choose **at least five seeds of your own**, none of 0 to 9, on
-# which the setting was tuned. As in lab 8, compare in pairs, seed by seed, with a margin that was chosen beforehand:
+# Three seeds are few, and the lab chose them. Choose **at least five seeds of your own**, but none from 0 to 9, because
+# the setting was tuned on those. As in lab 8, compare in pairs, seed by seed, with a margin that was chosen beforehand:
 # **half a point**. The verdict follows from the 90% interval of the mean difference from dense:
 #
 # | 90% interval | verdict |
 # |---|---|
-# | lies above +0.5 as a whole | `"worse"` |
-# | lies below -0.5 as a whole | `"better"` |
-# | lies inside -0.5 to +0.5 | `"equivalent"` |
+# | lies entirely above +0.5 | `"worse"` |
+# | lies entirely below -0.5 | `"better"` |
+# | lies entirely between -0.5 and +0.5 | `"equivalent"` |
 # | anything else | `"undecided"` |
 
 # %% measure
-# Measurement (not graded): your seeds. Five seeds take some 10 s. Change them; more seeds decide more.
+# Measurement (not graded): your seeds. Five seeds take about 10 s. Change them; more seeds give narrower intervals.
 from scipy import stats
 
 my_seeds = list(range(21, 26))
@@ -1094,8 +1104,8 @@ plots.repeats(
 def record():
     """(seeds, errors, verdicts) of your own runs.
 
-    seeds: at least five. errors: a dict of three lists, as printed. verdicts: a dict of two words, of "top-k" and
-    "top-k, residual", each compared with "dense".
+    seeds: at least five. errors: a dict of three lists, as printed. verdicts: a dict with two words of the table, for
+    "top-k" and for "top-k, residual", each compared with "dense".
     """
     # about 9 lines
     ### BEGIN SOLUTION
@@ -1173,46 +1183,49 @@ for name in names[1:]:
 # %% [markdown]
 # ## Step 8. Two questions
 #
-# **Question 1.** A colleague trains on 64 GPUs of one data centre with 100 Gbit/s, and reads that top-k with 0.1% "makes
-# communication 500 times cheaper". What do you tell her? Name the factor that she can expect at best, what else she
-# should measure, and where the 500 would be true. (4 to 6 sentences, with your numbers.)
+# **Question 1.** A colleague trains on 64 GPUs of one data centre with 100 Gbit/s, and reads that top-k with 0.1%
+# "makes communication 500 times cheaper". What do you tell her? Name the factor that she can expect at best, what else
+# she should measure, and where the 500 would be true. (4 to 6 sentences, with your numbers.)
 
 # %% [markdown] answer colleague points=2
 # ### BEGIN SOLUTION
-# The factor 500 is that of one message: 4P bytes against 8k with k = P/1000. Her GPUs exchange among each other. A ring
-# sends 2 · 63/64 · 4P bytes, the exchange of sparse messages 63 · 8k, so the bytes shrink by P/(kN) = 1000/64, about 16 at
-# best. On 100 Gbit/s the bytes were not the problem: in my table no method but the cheap threshold comes near the dense ring
+# The factor 500 is that of one message: 4P bytes against 8k with k = P/1000. Her GPUs exchange with one another. A ring
+# sends 2 · 63/64 · 4P bytes, the exchange of sparse messages 63 · 8k, so the bytes shrink by P/(kN) = 1000/64, about 16
+# at best. At 100 Gbit/s the bytes are not the problem: in my table only the cheap threshold comes near the dense ring
 # there, because selecting the entries takes longer than sending all of them. She should measure the time for selecting
-# on a GPU, and compare whole iterations. The 500 would be true for a push to a parameter server over a slow link, if the
-# weights that come back are compressed as well. And she needs a residual, otherwise she loses points of accuracy.
+# on a GPU, and compare whole iterations. The 500 would be true for a push to a parameter server over a slow link, if
+# the weights that come back are compressed as well. And she needs a residual, otherwise she loses points of accuracy.
 # ### END SOLUTION
 
 # %% [markdown]
-# **Question 2.** Your runs with the residual and the dense runs: what have your seeds shown, and what have they not
-# shown? Why is the sentence "p = 0.3, so compression costs nothing" wrong? How would you show that it costs less than
-# half a point, and what do you do with the residual when training is stopped and resumed? (4 to 6 sentences.)
+# **Question 2.** Compare your runs with the residual and your dense runs: what have your seeds shown, and what have
+# they not shown? Why is the sentence "p = 0.3, so compression costs nothing" wrong? How would you show that compression
+# costs less than half a point? And what do you do with the residual when training is stopped and resumed? (4 to 6
+# sentences.)
 
 # %% [markdown] answer shown points=2
 # ### BEGIN SOLUTION
 # My five seeds show that top-k without a residual is worse by more than half a point. For top-k with a residual the 90%
 # interval of the difference reaches beyond half a point, so five seeds leave it undecided. A large p says that these
-# seeds do not show a difference; with five seeds a difference of half a point would often not be seen. To show that the loss is
-# below half a point the whole interval has to lie inside the margin, and since the differences scatter by about 0.7
-# points, this takes some fifty seeds or more. The residual is part of the state of training: each rank has to save its own
-# in the checkpoint, because otherwise the updates that it contains are lost.
+# seeds do not show a difference; with five seeds a difference of half a point would often not be seen. To show that the
+# loss is below half a point, the whole interval has to lie inside the margin. My differences scatter by about 0.7
+# points, so even if the true loss is as small as 0.3 points, this takes some fifty seeds or more. The residual is part
+# of the state of training: each rank has to save its own in the checkpoint, because otherwise the updates in it are
+# lost.
 # ### END SOLUTION
 
 # %% [markdown]
-# ## Further: A. The wrong end of sign descent, and its cure
+# ## Further: A. Sign descent ends in the wrong place, and its cure
 #
 # *Extra credit.* Compression without a residual can do worse than lose accuracy: it can lead to the wrong place.
-# Karimireddy and others (*Error Feedback Fixes SignSGD*, 2019) give small convex examples. One of this kind: the gradient of
-# an example is 4, -1, -1 or -1, each equally often, whatever $x$ is. The mean gradient is 1/4, so descent on $-1 \leq x
-# \leq 1$ must end at $x = -1$. Sign descent sends only the sign, a step of size $\eta$:
+# Karimireddy and others (*Error Feedback Fixes SignSGD*, 2019) give small convex examples. Here is a similar one. The
+# gradient $g$ of an example is 4, -1, -1 or -1, each equally often, whatever $x$ is. The mean gradient is 1/4, so
+# descent on $-1 \leq x \leq 1$ should end at $x = -1$. Sign descent sends only the sign, a step of size $\eta$:
 #
 # $$ p = \eta \, g + r, \qquad \delta = \eta \, \text{sign}(p), \qquad x \leftarrow \text{clip}(x - \delta, -1, 1) $$
 #
-# Without a residual ($r = 0$ always) three of four steps go up. With it, $r \leftarrow p - \delta$. Write both.
+# Without a residual ($r = 0$ always) three of four steps increase $x$. With a residual, $r \leftarrow p - \delta$ after
+# each step. Write both.
 
 
 # %% task sign
@@ -1309,9 +1322,10 @@ plots.repeats(
 # bytes. The places must be new in each iteration, otherwise the other weights never move. And since all ranks send the
 # same places, their messages *can* be added on the way, so a ring all-reduce of $k$ numbers works.
 #
-# Should the values be multiplied by $P/k$? Without a residual this makes the mean of what arrives right. With a residual
-# it is a disaster. At a chosen place, with the scale $s$, what arrives is $s \, p$, and what is left is $p - s \, p$: the old
-# residual has been multiplied by a factor. Write the places and this factor.
+# Should the values be multiplied by $P/k$? Without a residual this makes the mean, over all choices of places, of the
+# arriving updates equal to the update. And with a residual? At a chosen place, with the scale $s$, the value $s \, p$
+# arrives and $p - s \, p$ is left: the old residual, which is part of $p$, has been multiplied by a factor. Write the
+# places and this factor.
 
 
 # %% task random-k
@@ -1383,7 +1397,7 @@ for scale in (100.0, 0.5):
 
 
 # %% measure
-# Measurement (not graded): random places (1%) with and without a residual, and scaled. Three seeds, some 10 s.
+# Measurement (not graded): random places (1%) with and without a residual, and scaled. Three seeds, about 10 s.
 def send_random(scale):
     """A compression that sends 1% random places, multiplied by scale."""
 
@@ -1407,21 +1421,24 @@ for name, scale, keep in [
     print(f"{name:27}: error {np.round(run['errors'][:, -1], 1)} %, length of the residual {run['kept'][-1]:.3g}")
 
 # %% [markdown]
-# A length of `nan` or `inf` means that the numbers have overflowed. Compare with the factor: how often can a place be
-# chosen until $99^m$ exceeds the largest float32, about $3 \cdot 10^{38}$?
+# A length of `nan` or `inf` means that the numbers have overflowed: the largest float32 is about $3 \cdot 10^{38}$.
+# After a place has been chosen $j$ times, its residual has been multiplied $j$ times. On average a place is chosen 2.6
+# times in 256 iterations. Is the factor alone enough for an overflow, or do the weights and the gradients grow with the
+# residual?
 #
 # ## Further: C. Indices as gaps, against the entropy
 #
-# *Extra credit.* The lecture: "Integer indexes can be compressed using entropy coding." An index takes 32 bits. But if
-# each of $P$ entries is sent with the probability $q = k/P$, independently, the positions carry only this many bits per
-# index:
+# *Extra credit.* The lecture says: "Integer indexes can be compressed using entropy coding." An index takes 32 bits.
+# But if each of $P$ entries is sent with the probability $q = k/P$, independently, the positions carry only this many
+# bits per index:
 #
 # $$ H = \frac{-q \log_2 q - (1 - q) \log_2 (1 - q)}{q} $$
 #
-# One way to come close: sort the indices and write down the **gaps**, the number of entries that are skipped before each
-# index. Indices 2, 9, 10 have the gaps 2, 6, 0. Small gaps are frequent, so they get short codes. The **Rice code**
-# (a Golomb code whose parameter is a power of two, $2^b$) writes a gap $x$ as $\lfloor x / 2^b \rfloor$ ones, a zero, and then the last
-# $b$ bits of $x$, the highest first. With $b = 2$: 2 becomes 0 10, 6 becomes 10 10, 0 becomes 0 00.
+# This number is the **entropy** of the positions per index: no code needs fewer bits on average. One way to come close
+# to it is to sort the indices and write down the **gaps**, the number of entries that are skipped before each index.
+# Indices 2, 9, 10 have the gaps 2, 6, 0. Small gaps are frequent, so they get short codes. The **Rice code** (a Golomb
+# code whose parameter is a power of two, $2^b$) writes a gap $x$ as $\lfloor x / 2^b \rfloor$ ones, a zero, and then
+# the last $b$ bits of $x$, the highest first. With $b = 2$: 2 becomes 0 10, 6 becomes 10 10, 0 becomes 0 00.
 
 
 # %% task rice
@@ -1518,7 +1535,7 @@ plots.curves(
 # ## Further: D. A communication hook of DistributedDataParallel
 #
 # *Extra credit.* PyTorch's DistributedDataParallel (lab 6) lets you replace its all-reduce by a **communication hook**.
-# It is called for each bucket of gradients and returns a `Future` with what shall stand there instead:
+# It is called for each bucket of gradients and returns a `Future` whose result replaces the bucket's gradients:
 #
 #     ddp.register_comm_hook(state, hook)      # then in each backward pass: hook(state, bucket)
 #     future = torch.futures.Future()
@@ -1526,13 +1543,13 @@ plots.curves(
 #
 # The hook must divide by the number of ranks itself. `bucket.parameters()` and `bucket.gradients()` list the parameters
 # in the bucket and their gradients. **DDP builds its buckets anew after the first iteration**, in the order in which
-# gradients became ready. So keep one residual *per parameter*, and none per bucket.
+# gradients became ready. So keep one residual *per parameter*, not one per bucket.
 #
-# The given `sparse_mean(x, k)` exchanges vectors in which at most $k$ entries are not 0, and returns their mean over all
-# ranks. Write the hook: for each parameter compress gradient plus residual to the largest `state["k"]` entries,
-# keep the rest, and return the mean of the whole bucket. A parameter with fewer entries is sent as a whole. (The
-# gradient is compressed before the optimizer multiplies it by the learning rate. With a constant learning rate and plain SGD this
-# is the same as compressing updates.)
+# The given `sparse_mean(x, k)` exchanges vectors in which at most $k$ entries are not 0, and returns their mean over
+# all ranks. Write the hook: for each parameter compress gradient plus residual to the largest `state["k"]` entries,
+# keep the rest as the new residual, and return the mean of the whole bucket. A parameter with fewer entries is sent as
+# a whole. (The gradient is compressed before the optimizer multiplies it by the learning rate. With a constant learning
+# rate and plain SGD, top-k chooses the same entries as for updates.)
 
 
 # %%
@@ -1669,7 +1686,7 @@ assert np.allclose(got, follow(5)[None], atol=1e-4), "with k = 5 the weights are
 
 
 # %% measure
-# Measurement (not graded): your hook beside PyTorch's, on two engines, 150 steps. Some 10 s.
+# Measurement (not graded): your hook beside PyTorch's, on two engines, 150 steps. About 10 s.
 def train_with_hooks(comm, hook, k, steps):
     """Per hook: (held-out error in percent, how far the two replicas are apart, seconds)."""
     from torch.distributed.algorithms.ddp_comm_hooks import debugging_hooks, default_hooks, powerSGD_hook
@@ -1717,16 +1734,17 @@ except Problem as why:
     print(f"No run here. {why}")
 
 # %% [markdown]
-# `noop` sends nothing at all, so it shows what the fastest hook could save and what it costs: look at how far its
-# replicas are apart. PowerSGD (Vogels, Karimireddy and Jaggi, 2019) approximates each weight matrix by a product of two
-# thin matrices, which *can* be added on the way, so it uses an all-reduce. It keeps a residual, too.
+# `none` is DDP without a hook. `noop` sends nothing at all, so it shows how much time the fastest hook could save, and
+# what that costs: look at how far its replicas are apart. PowerSGD (Vogels, Karimireddy and Jaggi, 2019) approximates
+# each weight matrix by a product of two thin matrices, which *can* be added on the way, so it uses an all-reduce. It
+# keeps a residual, too.
 #
 # ## Further: E. Your exchange on every carrier (to run)
 #
 # Do the counters of real engines agree with the formula $(N-1) \, n$?
 
 # %% measure
-# Demonstration (not graded): bytes per rank on simulated ranks, engines, torch.distributed, and MPI if it is here.
+# Demonstration (not graded): bytes per rank on simulated ranks, engines, torch.distributed, and MPI if it is installed.
 messages = [threshold(update, 0.02 + 0.005 * rank) for rank, update in enumerate(updates)]
 print("words per message:", [len(message) for message in messages])
 print("formula          :", [3 * message.nbytes for message in messages])
@@ -1737,7 +1755,7 @@ for carrier in ("simulated", "local", "torch", "mpi"):
         same = len({each.tobytes() for each in run}) == 1
         print(f"{carrier:17}: {run.trace.bytes_sent.tolist()}, {'the same' if same else 'different'} bits on all ranks")
     except Problem as why:
-        print(f"{carrier:17}: not here. {why}")
+        print(f"{carrier:17}: no run. {why}")
 
 # %% [markdown]
 # ## Further: F. The papers, and real GPUs (to read)
@@ -1745,16 +1763,16 @@ for carrier in ("simulated", "local", "torch", "mpi"):
 # | paper | what it adds to this lab |
 # |---|---|
 # | Seide, Fu, Droppo, Li and Yu, *1-Bit Stochastic Gradient Descent* (Interspeech 2014) | one bit per value with hardly any loss, thanks to the residual |
-# | Strom, *Scalable Distributed DNN Training Using Commodity GPU Cloud Computing* (Interspeech 2015) | the threshold that Deeplearning4j took over |
+# | Strom, *Scalable Distributed DNN Training Using Commodity GPU Cloud Computing* (Interspeech 2015) | the threshold that Deeplearning4j adopted |
 # | Stich, Cordonnier and Jaggi, *Sparsified SGD with Memory* (NeurIPS 2018, [arXiv:1809.07599](https://arxiv.org/abs/1809.07599)) | a proof for top-k and random-k with a residual: the same rate of convergence as plain SGD |
 # | Karimireddy, Rebjock, Stich and Jaggi, *Error Feedback Fixes SignSGD and other Gradient Compression Schemes* (ICML 2019, [arXiv:1901.09847](https://arxiv.org/abs/1901.09847)) | examples in which sign descent fails, and a proof for any compression with a residual |
 # | Vogels, Karimireddy and Jaggi, *PowerSGD* (NeurIPS 2019, [arXiv:1905.13727](https://arxiv.org/abs/1905.13727)) | compressed gradients that an all-reduce can add |
 #
-# **On real GPUs** (expected, not measured). GPUs in one machine are connected faster than the table's last row, and NCCL's
-# all-reduce uses this. Selecting the largest entries is work that a GPU does not do particularly well. So expect
+# **On real GPUs** (expected, not measured). GPUs in one machine are connected faster than the table's last row, and
+# NCCL's all-reduce uses this. Selecting the largest entries is work that a GPU does not do particularly well. So expect
 # compression to lose inside a machine, and to pay between machines with ordinary Ethernet. `fp16_compress_hook` costs
-# almost nothing and halves the bytes: try it first. Measure whole iterations, since DDP overlaps its messages with
-# the backward pass.
+# almost nothing and halves the bytes: try it first. Measure whole iterations, since DDP overlaps its messages with the
+# backward pass.
 #
 # ## Hand in
 #

@@ -1,20 +1,21 @@
 # %% [markdown]
 # # Lab 13: Models too large for one device
 #
-# So far every rank had the whole model, and the rows were divided among the ranks. A model whose weights do not fit into
-# one device's memory cannot be trained in this way. Then the **model** is divided. All five lectures speak of it: layers
-# on different machines (Georgios Kissas and Liang Dong), partitions of one layer (DistBelief, Ilnur Shugaepov), hybrids
-# of both (Dong, Shugaepov). "No model parallel distributed training on the market", says a slide of June 2019 (Scott
-# Saxton). Every large language model has been trained with it since. In this lab you cut a network in three ways and
-# count what each costs.
+# So far every rank had the whole model, and the rows were divided among the ranks. A model whose weights do not fit
+# into one device's memory cannot be trained in this way. Then the **model** is divided. Four of the lectures mention
+# this: layers on different machines (Georgios Kissas and Liang Dong), partitions of one layer (DistBelief, Ilnur
+# Shugaepov), and hybrids of model and data parallelism (Dong, Shugaepov). "No model parallel distributed training on
+# the market", says a slide of June 2019 (Scott Saxton). Since then it has become the usual way to train large language
+# models. In this lab you cut a network by its matrices, between its layers, and by its optimizer's state, and count
+# what each cut costs.
 #
 # **After this lab you can**
 #
 # - cut two layers over ranks so that one all-reduce per direction is enough;
-# - find a mistake that neither the loss nor the error shows;
+# - find replicas that have drifted apart;
 # - write the schedules GPipe and 1F1B, and predict their time and memory;
-# - shard an optimizer's state without sending a byte more;
-# - say from which mini-batch on data parallel training sends less than model parallel training.
+# - divide an optimizer's state among the ranks, and count the bytes that this costs;
+# - say from which mini-batch size on data parallel training sends less than model parallel training.
 #
 # | step | what | minutes |
 # |---|---|---|
@@ -22,11 +23,11 @@
 # | 1 | a layer, cut | 5 |
 # | 2 | two layers forward | 9 |
 # | 3 | two layers backward | 12 |
-# | 4 | a mistake that no curve shows | 11 |
+# | 4 | a forgotten all-reduce | 11 |
 # | 5 | a pipeline | 18 |
 # | 6 | a deadlock, and its repair | 8 |
 # | 7 | an optimizer in parts | 11 |
-# | 8 | by data or by model? and two questions | 13 |
+# | 8 | by data or by model? (with two questions) | 13 |
 #
 # These are the core of the lab. Further steps give extra credit. Do them in any order, or not at all:
 #
@@ -40,15 +41,16 @@
 # | F | the same in the field, on engines | 8 |
 # | G | real GPUs | 4 |
 #
-# Lab 4 gave you `sendrecv` and the deadlock report, lab 5 the ring. The ring's three collectives are given here as
-# `parallel.all_reduce(comm, x)`, `parallel.reduce_scatter(comm, x)` and `parallel.all_gather(comm, mine, n)`.
+# You know `sendrecv` and the deadlock report from lab 4, and the ring from lab 5. The ring's three collectives are
+# given here as `parallel.all_reduce(comm, x)`, `parallel.reduce_scatter(comm, x)` and
+# `parallel.all_gather(comm, mine, n)`. In the last one `mine` is this rank's part of an array of `n` numbers.
 #
 # | symbol | meaning | in the code |
 # |---|---|---|
 # | $N$ | the number of ranks | `comm.size` |
 # | $X$ | the inputs of a layer, one row per example | `X` |
-# | $A, a$ and $B, b$ | the weights and biases of two layers | `A`, `a`, `B`, `b` |
-# | $G$ | the gradient of the loss with respect to the output $Y$, of the shape of $Y$ | `G` |
+# | $A, a$ and $B, b$ | the weights and biases of two layers; $A_r$, $a_r$, $B_r$: the parts of rank $r$ | `A`, `a`, `B`, `b` |
+# | $G$ | the gradient of the loss with respect to the output $Y$ of the two layers; it has the shape of $Y$ | `G` |
 # | $p$ | the number of stages of a pipeline, one per rank | `size` |
 # | $m$ | the number of micro-batches | `m` |
 #
@@ -106,8 +108,8 @@ from course.spmd import RunFailed, spmd
 # $$ X \, [A_0 \; A_1] = [X A_0 \;\; X A_1], \qquad
 # [X_0 \; X_1] \begin{bmatrix} B_0 \\ B_1 \end{bmatrix} = X_0 B_0 + X_1 B_1 . $$
 #
-# Parts should be almost equal, also if $N$ does not divide: 7 columns on 3 ranks are 3, 2 and 2. `np.array_split` cuts
-# in this way.
+# The parts should be almost equal, even if the number of columns is not a multiple of $N$: 7 columns on 3 ranks are cut
+# into 3, 2 and 2. `np.array_split` cuts in this way.
 
 
 # %% task cut
@@ -167,18 +169,20 @@ for N_now, shape in ((1, (3, 4)), (4, (5, 4)), (3, (4, 2)), (5, (2, 13))):
 # %% [markdown]
 # ## Step 2. Two layers forward
 #
-# Two layers with a ReLU between them, $Y = \operatorname{relu}(X A + a) \, B + b$, fit together: cut $A$ by columns, and
-# $a$ like it, and $B$ by rows. A rank then has just the columns of the ReLU's result that its rows of $B$ need. Nothing
-# travels between the layers. Only at the end the ranks' terms must be added, by one all-reduce:
+# Two layers with a ReLU between them, $Y = \operatorname{relu}(X A + a) \, B + b$, fit together. Cut $A$ by columns,
+# cut $a$ in the same places, and cut $B$ by rows. A rank then has exactly those columns of the ReLU's result that its
+# rows of $B$ need. Nothing travels between the layers. Only at the end must the ranks' terms be added, by one
+# all-reduce:
 #
 # $$ Y = b + \sum_{r=0}^{N-1} \operatorname{relu}(X A_r + a_r) \, B_r $$
 #
 # This is how Megatron-LM cuts the layers of a transformer (Shoeybi and others 2019,
 # [arXiv:1909.08053](https://arxiv.org/abs/1909.08053)). It is called **tensor parallelism**. Every rank has all of $X$
-# and all of $b$, which are small.
+# and all of $b$. The two layers together are called a **block**.
 #
-# By hand: $X = (1, 2)$, rank 0 has $A_0 = (1, 1)^T$ and $B_0 = (1, 0)$, rank 1 has $A_1 = (-1, 2)^T$ and $B_1 = (2, 1)$,
-# all $a = 0$, and $b = (10, 20)$. Then $X A_0 = 3$, $X A_1 = 3$, and $Y = (10, 20) + (3, 0) + (6, 3) = (19, 23)$.
+# By hand: $X = (1, 2)$, rank 0 has $A_0 = (1, 1)^T$ and $B_0 = (1, 0)$, rank 1 has $A_1 = (-1, 2)^T$ and
+# $B_1 = (2, 1)$, $a_0 = a_1 = 0$, and $b = (10, 20)$. Then $X A_0 = 3$, $X A_1 = 3$, and
+# $Y = (10, 20) + (3, 0) + (6, 3) = (19, 23)$.
 
 
 # %% task forward
@@ -238,20 +242,21 @@ assert np.allclose(np.asarray(run[0], dtype=float), right), f"two ranks: expecte
 # %% [markdown]
 # ## Step 3. Two layers backward
 #
-# Back-propagation goes through the same cut in the other direction. Every rank has $G$, the gradient with respect to
-# $Y$. With $Z = X A_r + a_r$, a rank computes the gradients of its own parts without any message:
+# Back-propagation goes through the same cut in the other direction. Write $dA$ for the gradient of the loss with
+# respect to $A$, and so on. Every rank has $G$, the gradient with respect to $Y$. With $Z_r = X A_r + a_r$ and
+# $H_r = \operatorname{relu}(Z_r)$, rank $r$ computes the gradients of its own parts without any message:
 #
-# $$ dB = H^T G, \quad db = \textstyle\sum_{rows} G, \quad dZ = (G B^T) \odot [Z > 0], \quad dA = X^T dZ, \quad
-# da = \textstyle\sum_{rows} dZ $$
+# $$ dB_r = H_r^T G, \quad db = \textstyle\sum_{rows} G, \quad dZ_r = (G B_r^T) \odot [Z_r > 0], \quad
+# dA_r = X^T dZ_r, \quad da_r = \textstyle\sum_{rows} dZ_r $$
 #
-# What is left is $dX$, which the layers below need. Every rank used the same $X$, so its gradient is the **sum** of what
-# all ranks contribute:
+# Here $\odot$ multiplies entry by entry, and $[Z_r > 0]$ is 1 where $Z_r$ is positive, else 0. Only $dX$ is missing,
+# which the layers below need. Every rank used the same $X$, so its gradient is the **sum** of all ranks' contributions:
 #
 # $$ dX = \sum_{r=0}^{N-1} dZ_r \, A_r^T $$
 #
-# So the two ends of the block mirror one another. At the end of the block, an all-reduce goes forward, and nothing happens
-# backward. At its beginning, nothing happens forward, and an all-reduce goes backward. Megatron-LM calls these two
-# **conjugate operators** $g$ and $f$.
+# So the two ends of the block mirror each other. At the end of the block there is an all-reduce in the forward pass,
+# and nothing in the backward pass. At its beginning there is nothing in the forward pass, and an all-reduce in the
+# backward pass. Megatron-LM calls these two **conjugate operators**: $g$ at the end, $f$ at the beginning.
 
 
 # %% task backward
@@ -349,11 +354,12 @@ for N_now, hidden in ((1, 4), (3, 8), (4, 6)):
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ## Step 4. A mistake that no curve shows
+# ## Step 4. A forgotten all-reduce
 #
-# What happens if the all-reduce of $dX$ is forgotten? Nothing breaks, and nothing hangs. The next cells train a network
-# with two of your blocks on digits, 784-32, then twice $x + \text{block}(x)$ with 128 hidden units, then 32-10, on four
-# simulated ranks: once with your `backward`, and once with one that lacks the all-reduce.
+# What happens if the all-reduce of $dX$ is forgotten? The program does not crash, and it does not hang. The next cell
+# trains a network on digits, on four simulated ranks: a layer 784-32, then twice $x + \text{block}(x)$ with 128 hidden
+# units in the block, then a layer 32-10. It does this once with your `backward`, and once with one that lacks the
+# all-reduce.
 
 # %% predict forgotten
 # Without the all-reduce of dX, the network trains for 300 steps. How will its held-out error compare with the right one's?
@@ -407,17 +413,18 @@ plots.curves(
     },
     x="steps",
     y="loss, mean of the last 20 steps",
-    title="A mistake that the loss does not show",
+    title="Training with and without the all-reduce of dX",
 )
 
 # %% [markdown]
-# Compare the two curves. The forgotten sum does not stop training: each rank still trains its own parts of the blocks
-# with right gradients. But below the blocks every rank now has **another** gradient for the same weights. The first layer
-# was the same on all ranks at the start, and then each rank's replica goes its own way. On the ranks together there is
-# no longer one model.
+# Compare the two curves, and the errors printed above them. In the first step, the upper block's weights still get the
+# right gradients. Below that block, $G$ itself still comes through the connection that goes around the block,
+# $x + \text{block}(x)$, but each rank adds only its own share of $dX$ to it. So every rank now has **another** gradient
+# for the same weights. The first layer is the same on all ranks at the start, and then each rank's replica goes its own
+# way. The ranks together no longer hold one model.
 #
-# This can be tested. Replicas that should be the same on all ranks are compared, by a message. Write the test: how far
-# is any rank's array from rank 0's? Every rank returns the same number, so that all ranks can stop together.
+# A test can find this: it compares replicas that should be the same on all ranks. Write the test: how far is any rank's
+# array from rank 0's? Every rank returns the same number, so that all ranks can stop together.
 
 
 # %% task same-everywhere
@@ -480,33 +487,34 @@ assert got == [right] * 3, f"three ranks: the largest difference from rank 0's a
 # Demonstration (not graded): your test on the first layer of the networks trained above.
 for name, replicas in firsts.items():
     apart = [spmd(largest_difference, own, carrier="simulated")[0] for own in replicas]
-    print(f"{name:20}: the ranks' first layers are {', '.join(f'{each:.2g}' for each in apart)} apart (three seeds)")
+    print(f"{name:20}: largest difference of the first layers {', '.join(f'{d:.2g}' for d in apart)} (three seeds)")
 size = np.abs(firsts["right"][0][0]).mean()
-print(f"Their weights have a mean size of {size:.2g}.")
+print(f"Their weights have a mean absolute value of {size:.2g}.")
 
 # %% [markdown]
-# A test like yours belongs into every program that cuts a model, in the first steps of each training. Note what else
-# could have told you: the bytes. The wrong program sends half as many.
+# A test like yours belongs in every program that cuts a model, in the first steps of each training run. The bytes could
+# have told you, too: compare the two numbers of MB that the training printed.
 #
 # ## Step 5. A pipeline
 #
-# The other cut goes between layers: rank 0 has the first layers, rank 1 the next ones, and so on. Each rank is a **stage**.
-# Only activations and their gradients travel, from neighbour to neighbour. But the stages depend on one another, and with one
-# mini-batch at a time all but one of the ranks wait. So the mini-batch is cut into $m$ **micro-batches**, which follow one
-# another through the stages, as on an assembly line. Their gradients are added up, and the weights change once, after the
-# last of them. The result is that of one process.
+# The other cut goes between layers: rank 0 has the first layers, rank 1 the next ones, and so on. Each rank is a
+# **stage**. Only activations and their gradients travel, from neighbour to neighbour. But the stages depend on one
+# another: if the mini-batch goes through them as a whole, all ranks but one wait. So the mini-batch is cut into $m$
+# **micro-batches**, which follow one another through the stages, as on an assembly line. Their gradients are added up,
+# and the weights change once, after the last micro-batch. The result is that of one process, up to rounding.
 #
 # A **schedule** says what each rank does in which order: `("F", i)` is the forward pass of micro-batch `i` through its
 # stage, `("B", i)` the backward pass.
 #
 # - **GPipe** (Huang and others 2018, [arXiv:1811.06965](https://arxiv.org/abs/1811.06965)): first all forward passes, 0
-#   to $m - 1$, then all backward passes, in the same order. This is the same on each rank.
+#   to $m - 1$, then all backward passes, in the same order. Every rank has this schedule.
 # - **1F1B**, one forward, one backward (Narayanan and others 2019, PipeDream): begin with some forward passes, the
-#   *warm-up*. Then take turns, one forward, one backward, as long as there are forward passes. Then do the backward passes
-#   that are left. The warm-up is as long as it takes until the first gradient can come back: $p - 1 - r$ forward passes on
-#   rank $r$, and never more than $m$. Micro-batches go in the order of their numbers in both directions.
+#   *warm-up*. Then alternate, one forward, one backward, as long as there are forward passes. Then do the backward
+#   passes that are left. The warm-up has $p - 1 - r$ forward passes on rank $r$, one for each stage above it, and never
+#   more than $m$. Micro-batches go in the order of their numbers in both directions.
 #
-# By hand, $p = 2$ and $m = 3$: rank 1 has no warm-up and does F0 B0 F1 B1 F2 B2. Rank 0 does F0, then F1 B0 F2 B1, then B2.
+# By hand, $p = 2$ and $m = 3$: rank 1 has no warm-up and does F0 B0 F1 B1 F2 B2. Rank 0 does F0, then F1 B0 F2 B1, then
+# B2.
 
 
 # %% task schedules
@@ -613,23 +621,26 @@ for size_now, m_now in ((1, 1), (1, 3), (3, 1), (4, 2), (3, 7), (5, 5)):
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# How long does it take? The last stage sees its first micro-batch after $p - 1$ others have worked on it, and then all $m$.
-# So if a forward pass takes $t_f$ and a backward pass $t_b$, the mini-batch takes
+# How long does a mini-batch take? The last stage gets its first micro-batch after the $p - 1$ other stages have worked
+# on it, and then it works on all $m$. At the end the last gradient travels back through those $p - 1$ stages. So if one
+# stage takes $t_f$ for the forward pass of a micro-batch and $t_b$ for the backward pass, and messages cost nothing,
+# then the mini-batch takes
 #
 # $$ T = (m + p - 1) \, (t_f + t_b), $$
 #
-# of which each rank computes $m \, (t_f + t_b)$. The rest is called the **bubble**, a share of $(p - 1) / (m + p - 1)$.
+# of which each rank computes for $m \, (t_f + t_b)$. In the rest of the time it waits. This rest is called the
+# **bubble**; its share of $T$ is $(p - 1) / (m + p - 1)$.
 
 # %% predict bubble
-# Eight stages and 8 micro-batches. Which share of its time does a rank wait, in percent? Write a number.
+# Eight stages and 8 micro-batches. What share of the time does a rank wait, in percent? Write a number.
 
 # %% measure
-# Demonstration (not graded): your schedules on four stages, and the time against m. Change p or m.
+# Demonstration (not graded): your schedules, their time and their bubble; t_f = 1 s, t_b = 2 s. Change p or m.
 rng = np.random.default_rng(6)
 
 
 def run_pipeline(p, m, order, hand_over=parallel.post, carrier=None, seconds=(1.0, 2.0), rows=64, width=8):
-    """The run of one mini-batch; messages cost nothing by default."""
+    """The run of one mini-batch; seconds: t_f and t_b; messages cost nothing by default."""
     Ws, (X, Y) = list(rng.normal(size=(p, width, width))), rng.normal(size=(2, rows, width))
     return spmd(
         run_stage,
@@ -656,10 +667,10 @@ outcome("bubble", 100 * waits)
 run_pipeline(4, 6, one_f_one_b).trace.timeline()
 
 # %% [markdown]
-# Both schedules take the same time. They differ in **memory**: GPipe keeps the inputs of all $m$ micro-batches, 1F1B those
-# of $p - r$ at most, however large $m$ is. More micro-batches make the bubble smaller; but each message costs at least
-# $\alpha$, so there is a best $m$. The next cell has a network with $\alpha = 0.1$ ms, and the mini-batch takes 24 ms of
-# computing per stage.
+# Both schedules take the same time. They differ in **memory**: GPipe keeps the inputs of all $m$ micro-batches, 1F1B
+# those of $p - r$ at most, however large $m$ is. More micro-batches make the bubble smaller. But each message costs at
+# least $\alpha$, so there is a best $m$. In the next cell messages cost $\alpha = 0.1$ ms and travel at $\beta = 1$
+# GB/s. A mini-batch takes 24 ms of computing per stage.
 
 # %% measure
 # Demonstration (not graded): the time of a mini-batch against m, when messages cost something. Change alpha.
@@ -683,8 +694,8 @@ plots.curves(
 # %% [markdown]
 # ## Step 6. A deadlock, and its repair
 #
-# So far the stages passed their results on by a function that was given. The obvious way is `comm.send(x, dest, tag)`.
-# Try it with both schedules.
+# So far the stages passed on their results with a given function, `parallel.post`. The obvious way to do this is
+# `comm.send(x, dest, tag)`. Try it with both schedules.
 
 # %% measure
 # Demonstration (not graded): both schedules with blocking sends.
@@ -697,17 +708,17 @@ for name, order in {"GPipe": gpipe, "1F1B": one_f_one_b}.items():
 
 # %% [markdown]
 # Read the report for 1F1B. Two neighbours want to send to each other: the lower rank an activation upwards, the higher
-# rank a gradient downwards. Neither receives, because each waits until its own message was taken. In GPipe all messages
-# go upwards first, and later all go downwards, so this never happens.
+# rank a gradient downwards. Neither receives, because each waits until its own message has been taken. In GPipe all
+# messages first go upwards, and later all go downwards, so this never happens.
 #
-# Repair it as in lab 4: begin to send, and go on. Write `hand_over`, which the stage calls for each message. The stage
+# Repair it as in lab 4: start the send, and go on. Write `hand_over`, which the stage calls for each message. The stage
 # collects the requests and waits for all of them at the end of the mini-batch. So the array must keep its values until
 # then, whatever the caller does with its own array: send a copy.
 
 
 # %% task hand-over
 def hand_over(comm, x, dest, tag):
-    """Begin to send x, as it is now, to rank dest; returns the request. Later changes of x must not reach the receiver."""
+    """Start to send x, as it is now, to dest; returns the request. Later changes of x do not reach the receiver."""
     # about 1 line
     ### BEGIN SOLUTION
     return comm.isend(x.copy(), dest, tag)
@@ -773,18 +784,19 @@ run.trace.timeline()
 # %% [markdown]
 # ## Step 7. An optimizer in parts
 #
-# Adam keeps two numbers per weight, its moments $m$ and $v$. In data parallel training each rank keeps them for **all**
-# weights, and all ranks compute the same. This is a waste of memory: it is enough if each rank keeps the moments of one
-# part of the weights, and updates that part. This is the first stage of ZeRO (Rajbhandari and others 2019,
-# [arXiv:1910.02054](https://arxiv.org/abs/1910.02054)). An all-reduce is a reduce-scatter and then an all-gather, and the
-# step of the optimizer fits between the two:
+# The optimizer Adam keeps two numbers per weight, its moments $m$ and $v$: running means of the gradient and of its
+# square. (In this step $m$ is not the number of micro-batches.) In data parallel training each rank keeps the moments
+# of **all** weights, and all ranks compute the same. This wastes memory: it is enough if each rank keeps the moments of
+# one part of the weights, and updates that part. This is the first stage of ZeRO (Rajbhandari and others 2019,
+# [arXiv:1910.02054](https://arxiv.org/abs/1910.02054)). An all-reduce is a reduce-scatter and then an all-gather, and
+# the step of the optimizer fits between the two:
 #
 # 1. **reduce-scatter** the gradients: each rank gets the sum of its part; divided by $N$ this is the average;
 # 2. **Adam** on its part of the weights, with its part of the moments;
 # 3. **all-gather** the new weights.
 #
 # `parallel.cut(n, N)` is the list of the ranks' slices of `n` weights. `parallel.adam(w, g, m, v, t)` returns the new
-# `w`, `m` and `v`.
+# `w`, `m` and `v` after step `t` = 1, 2, ... with the gradient `g`.
 
 
 # %% task zero-step
@@ -878,8 +890,8 @@ for N_now, n_now in ((1, 5), (2, 8), (4, 10)):
 ### END HIDDEN TESTS
 
 # %% predict shared-state
-# A network has 25,450 weights in float64, and Adam's moments need 407,200 bytes. Eight ranks train it with your step. How
-# many bytes of moments does each rank keep? Write a number.
+# A network has 25,450 weights in float64, and Adam's moments need 407,200 bytes. Eight ranks train it with your step.
+# How many bytes of moments does each rank keep? Write a number.
 
 # %% measure
 # Demonstration (not graded): memory and bytes of 10 steps on the network 784-32-10, plain and in parts.
@@ -900,14 +912,17 @@ for N in (1, 2, 4, 8):
 outcome("shared-state", parts[-1][1])
 
 # %% [markdown]
-# The moments shrink to one part in $N$, and not a byte more is sent. Later stages of ZeRO, and PyTorch's FSDP, also keep
-# the gradients and the weights in parts. Then each layer's weights are gathered just before they are used.
+# Each rank keeps an $N$-th of the moments, and not a byte more is sent. Later stages of ZeRO, and PyTorch's FSDP (fully
+# sharded data parallel), also keep the gradients and the weights in parts. Then each layer's weights are gathered just
+# before they are used.
 #
 # ## Step 8. By data or by model?
 #
 # Alex Krizhevsky noticed in 2014 ([arXiv:1404.5997](https://arxiv.org/abs/1404.5997)) that one network may need both
 # cuts. Convolutions have few weights and many activations: cut them by **data**. Dense layers have many weights and few
-# activations: cut them by **model**. His hybrid, with ring collectives, sends for each step and rank:
+# activations: cut them by **model**. Here is one such hybrid, with ring collectives. Each rank runs the convolutions on
+# its own $n$ rows. Then all ranks gather all $N n$ rows and run two dense layers on them, cut as in steps 2 and 3. In
+# each step every rank sends:
 #
 # | what | how | numbers sent per rank |
 # |---|---|---|
@@ -917,8 +932,8 @@ outcome("shared-state", parts[-1][1])
 # | the outputs of all $N n$ rows | all-reduce | $2 \frac{N-1}{N} \, N n k$ |
 # | the gradients of the activations of all $N n$ rows | reduce-scatter | $\frac{N-1}{N} \, N n f$ |
 #
-# Purely data parallel training sends an all-reduce of all $c + d$ gradients, with $d$ the number of weights in dense
-# layers. Numbers have 8 bytes here. Write both, and the number of rows at which they are equal.
+# Purely data parallel training all-reduces all $c + d$ gradients, where $d$ is the number of weights in the dense
+# layers. Numbers have 8 bytes here. Write both formulas, and the number of rows per rank at which they are equal.
 
 
 # %% task bytes
@@ -992,11 +1007,11 @@ for N_now, c_now, d_now, n_now, f_now, k_now in ((3, 10, 1000, 3, 7, 4), (7, 401
 ### END HIDDEN TESTS
 
 # %% predict rows
-# Four ranks; a convolution with c = 400 weights; 576 activations per row; dense layers 576-512-10, d = 300,032 weights. Up
-# to how many rows per rank does the hybrid send less? Write a number.
+# Four ranks; a convolution with c = 400 weights; 576 activations per row; dense layers 576-512-10, d = 300,032 weights.
+# Up to how many rows per rank does the hybrid send less? Write a number.
 
 # %% measure
-# Demonstration (not graded): the programs of both kinds, counted, beside your formulas. 10 s.
+# Demonstration (not graded): the bytes that both programs really send, beside your formulas. About 10 s.
 c, d, f, k, N = 400, 300_032, 576, 10, 4
 rng = np.random.default_rng(9)
 C, A, B = rng.normal(size=(25, 16)), rng.normal(size=(576, 512)) / 24, rng.normal(size=(512, 10)) / 23
@@ -1020,45 +1035,47 @@ plots.curves(
 )
 
 # %% [markdown]
-# **Question 1.** When is a model cut by its layers' matrices, when between its layers, and when is only the data cut?
-# Use your numbers: what travels in each case, how often, and what has to wait for it? (4 to 6 sentences.)
+# **Question 1.** When should the matrices of a model's layers be cut, when should the model be cut between its layers,
+# and when only the data? Use your numbers: what travels in each case, how often, and what has to wait for it? (4 to 6
+# sentences.)
 
 # %% [markdown] answer which points=2
 # ### BEGIN SOLUTION
-# If the model fits, cutting the data is simplest: what travels is one all-reduce of all gradients per step, whatever the
-# number of rows, and it can overlap with the backward pass. Cutting matrices sends two all-reduces of activations per
-# block and direction, proportional to the rows, and everything waits for them, so it needs the fastest links, inside one
-# machine; in my table it sent less than data parallel training below 127 rows per rank. Cutting between layers sends only
-# activations from neighbour to neighbour, so slow links are good enough, but ranks wait in the bubble, (p - 1) / (m + p - 1),
-# unless there are many micro-batches. In practice they are combined: matrices inside a machine, layers across machines,
-# and data across groups of machines.
+# If the model fits, cutting the data is simplest: what travels is one all-reduce of all gradients per step, whatever
+# the number of rows, and it can overlap with the backward pass. Cutting matrices sends one all-reduce of activations
+# per block and direction, proportional to the rows, and everything waits for it, so it needs the fastest links, inside
+# one machine; by my formulas the hybrid sends less than data parallel training below 127 rows per rank. Cutting between
+# layers sends only activations and their gradients from neighbour to neighbour, so slow links are good enough, but
+# ranks wait in the bubble, (p - 1) / (m + p - 1), unless there are many micro-batches. In practice they are combined:
+# matrices inside a machine, layers across machines, and data across groups of machines.
 # ### END SOLUTION
 
 # %% [markdown]
-# **Question 2.** Why does 1F1B with blocking sends end in a deadlock, and GPipe not? And what does 1F1B gain, if both take
-# the same time? (3 to 5 sentences; name two ranks and what each of them waits for.)
+# **Question 2.** Why does 1F1B with blocking sends end in a deadlock, and GPipe not? And what does 1F1B gain, if both
+# take the same time? (3 to 5 sentences; name two ranks and what each of them waits for.)
 
 # %% [markdown] answer deadlock points=2
 # ### BEGIN SOLUTION
-# In 1F1B a rank sends an activation up while its upper neighbour sends it a gradient: for example rank 2 waits until rank 3
-# takes the next activation, and rank 3 waits until rank 2 takes the gradient of an earlier micro-batch. Neither calls
-# recv, so both wait for ever. In GPipe all activations go up before the first gradient comes down, so there is never a
-# cycle. With isend a rank goes on to its recv. 1F1B gains memory: rank r keeps the inputs of at most p - r micro-batches
-# instead of all m, in my run 4, 3, 2, 1 instead of 8 each.
+# In 1F1B a rank sends an activation up while its upper neighbour sends it a gradient: for example rank 2 waits until
+# rank 3 takes the next activation, and rank 3 waits until rank 2 takes the gradient of an earlier micro-batch. Neither
+# calls recv, so both wait for ever. In GPipe all activations go up before the first gradient comes down, so there is
+# never a cycle. With isend a rank goes on to its recv. 1F1B gains memory: rank r keeps the inputs of at most p - r
+# micro-batches instead of all m; with 4 stages and 16 micro-batches my ranks kept 4, 3, 2 and 1 instead of 16 each.
 # ### END SOLUTION
 
 # %% [markdown]
 # ## Further: A. Layers that see their neighbours only
 #
 # *Extra credit.* Shugaepov's slides show DistBelief (Dean and others 2012), whose networks are **locally connected**: a
-# node sees only the nodes near it in the layer below. Cut over machines, only "nodes with edges that cross partition
-# boundaries" send their state. Machines speed training up, says the slide, "up to the point where communication costs
-# dominate". You can find that point.
+# node sees only the nodes near it in the layer below. If such a network is cut over machines, only "nodes with edges
+# that cross partition boundaries" send their state. More machines help, says a slide, "up to the point where
+# communication costs dominate". You can look for that point.
 #
-# The nodes of a layer lie on the ranks in order. To compute its nodes, a rank needs a **halo**: the last `width` nodes of
-# the rank before, and the first `width` nodes of the rank after. At the two ends of the layer there are no nodes, and the
-# halo is 0. A message to or from the rank `PROC_NULL` is none at all, so the two ends need no case of their own. Send
-# all halos to the right first, then all to the left, each with `sendrecv`: then no rank waits for a whole chain.
+# The nodes of a layer lie on the ranks in order. To compute its nodes, a rank needs a **halo**: the last `width` nodes
+# of the rank before, and the first `width` nodes of the rank after. Beyond the two ends of the layer there are no
+# nodes, and the halo is 0 there. `sendrecv` skips a message to or from the rank `PROC_NULL` and leaves the receiving
+# array as it was, so the two ends need no case of their own. First send all halos to the right, then all to the left,
+# each with one `sendrecv`: then no rank waits for a whole chain.
 
 
 # %% task halo
@@ -1127,10 +1144,12 @@ for N_now, width_now, rows_now in ((1, 3, 2), (2, 1, 1), (5, 4, 3)):
 ### END HIDDEN TESTS
 
 # %% predict machines
-# Five locally connected layers, cut over 64 machines: how many times faster than on one machine? Write a number.
+# Five locally connected layers of 16,384 nodes, width 32, 4 rows. A machine does 10^10 operations per second;
+# alpha = 10 microseconds, beta = 1 GB/s. How many times faster than one machine are 64 machines? Write a number.
 
 # %% measure
-# Demonstration (not graded): the speed-up of five layers of each kind on the simulated network. 20 s. Change alpha, beta.
+# Demonstration (not graded): the speed-up of five locally connected layers, and of five dense layers of 1,024 nodes,
+# which take about the same work. Simulated ranks; about 20 s. Change alpha or beta.
 rng = np.random.default_rng(11)
 nodes, width, layers, rows, speed = 16_384, 32, 5, 4, 1e10
 Ws, x = [rng.normal(size=(nodes, 2 * width + 1)) / 8 for _ in range(layers)], rng.normal(size=(rows, nodes))
@@ -1173,11 +1192,12 @@ plots.curves(
 )
 
 # %% [markdown]
-# The dense network's machines send the more, the more of them there are, and soon the messages dominate. With your
-# halo, a machine sends equally much on any number of machines, while it has less and less to compute: the speed-up
-# goes on rising, towards a bound that its messages set. The third curve sends the same bytes in another order: each rank
-# first exchanges with the rank before, and only then with the rank after. So rank 1 waits for rank 0, rank 2 for rank 1,
-# and so on, a chain through all machines.
+# In the dense network, a machine's all-gathers take $N - 1$ messages each, so with more machines the messages soon take
+# longer than the computing. With your halo, a machine sends the same number of bytes on any number of machines from 3
+# on, while it has less and less to compute: the speed-up keeps rising towards a bound that the messages set. The curve
+# "side by side" belongs to a program that sends the same bytes in another order: each rank first exchanges with the
+# rank before, and only then with the rank after. So rank 1 waits for rank 0, rank 2 for rank 1, and so on, in a chain
+# through all machines.
 #
 # ## Further: B. Attention, cut by heads
 #
@@ -1186,9 +1206,10 @@ plots.curves(
 #
 # $$ O = \operatorname{softmax}\!\Big(\frac{Q K^T}{\sqrt{e}}\Big) V , $$
 #
-# where row $t$ may look only at rows up to $t$ (the mask is causal). The heads' results side by side, times $W_o$, are the
-# output. Heads do not need one another. So a rank takes some heads: the columns of $W_q, W_k, W_v$ that belong to them,
-# and the **rows** of $W_o$. One all-reduce at the end adds up the ranks' terms.
+# where row $t$ of the result may depend only on the rows up to $t$ of $K$ and $V$ (the attention is *causal*). The
+# softmax goes over each row of scores. The output is the heads' results side by side, times $W_o$. Heads do not need
+# one another. So a rank takes some heads: the columns of $W_q, W_k, W_v$ that belong to them, and the **rows** of
+# $W_o$. One all-reduce at the end adds up the ranks' terms.
 
 
 # %% task attention
@@ -1270,7 +1291,8 @@ for N_now, heads, e in ((1, 3, 2), (2, 3, 4), (4, 8, 1)):
 ### END HIDDEN TESTS
 
 # %% measure
-# Demonstration (not graded): your attention on ranks beside PyTorch's on one process, and the bytes of a whole layer.
+# Demonstration (not graded): your attention on ranks beside PyTorch's on one process, and the bytes of a whole
+# transformer layer.
 import torch
 
 rng, steps, width, heads = np.random.default_rng(13), 16, 32, 8
@@ -1288,24 +1310,26 @@ for N in (1, 2, 4, 8):
     )
     print(
         f"{N} ranks: farthest from PyTorch {np.abs(run[0] - (theirs.numpy() @ Wo)).max():.1e}; sent per rank "
-        f"{run.trace.bytes_sent[0]:,} bytes. A transformer layer with its MLP has four such all-reduces per step, two forward "
-        f"and two backward: {4 * run.trace.bytes_sent[0]:,} bytes."
+        f"{run.trace.bytes_sent[0]:,} bytes. A transformer layer is attention and a block like yours: four such "
+        f"all-reduces per step, two forward and two backward, {4 * run.trace.bytes_sent[0]:,} bytes."
     )
 
 # %% [markdown]
 # ## Further: C. Which cut when?
 #
-# *Extra credit.* Which cut is fastest depends on the network. Write a **cost model**. The model has $L$ blocks like that of
-# step 2, with $d$ inputs, $h$ hidden units and $d$ outputs: $2 d h$ weights per block (biases are left out). A mini-batch has
-# $R$ rows. Forward, each weight costs one multiplication and one addition per row; backward twice as much, so a step takes
-# $6 \cdot 2 d h L \cdot R$ operations, at a speed of $S$ operations per second. Numbers have 8 bytes. A message of $b$ bytes takes
+# *Extra credit.* Which cut is fastest depends on the network, so write a **cost model**. The model has $L$ blocks like
+# that of step 2, with $d$ inputs, $h$ hidden units and $d$ outputs: $2 d h$ weights per block (biases are left out; in
+# this step $d$ and $h$ have only these meanings). A mini-batch has $R$ rows. Forward, each weight costs one
+# multiplication and one addition per row; backward it costs twice as much. So a step takes $6 \cdot 2 d h L \cdot R$
+# operations. One rank does $S$ operations per second. Numbers have 8 bytes. A message of $b$ bytes takes
 # $\alpha + b / \beta$, and a ring all-reduce of $b$ bytes on $N$ ranks $2 (N - 1) (\alpha + b / (N \beta))$.
 #
 # - **By data**: each rank has $R / N$ rows and all weights. One all-reduce of all gradients per step.
-# - **By columns and rows** (tensor): each rank has all rows and an $N$-th of each block. One all-reduce of $R \times d$ numbers
-#   per block and direction.
-# - **Pipeline**: $N$ stages of $L / N$ blocks, $m$ micro-batches. $(m + N - 1)$ times the time of a micro-batch in a stage,
-#   and, until the pipeline is full and until it is empty, $2 (N - 1)$ messages of $\frac{R}{m} \times d$ numbers.
+# - **By columns and rows** (tensor): each rank has all rows and an $N$-th of each block. One all-reduce of $R \times d$
+#   numbers per block and direction.
+# - **Pipeline**: $N$ stages of $L / N$ blocks, $m$ micro-batches. The time is that of $m + N - 1$ micro-batches in one
+#   stage (forward and backward), plus $2 (N - 1)$ messages of $\frac{R}{m} \times d$ numbers while the pipeline fills
+#   and empties. All other messages travel while the stages compute; the model counts them as free.
 
 
 # %% task cost
@@ -1433,26 +1457,28 @@ for name, times, numbers in (("by data", 1, 2 * 64 * 256 * 16), ("tensor", 32, 6
     run = spmd(reduce_often, ranks=8, carrier=Simulated(**slow, trace=False), **options)
     cost = seconds_by_data if name == "by data" else seconds_by_tensor
     print(
-        f"Check with 64 rows, the small network over Ethernet, {name}: simulated {1e3 * run.trace.seconds:.3f} ms, your model "
-        f"{1e3 * cost(R=64, **shape, **slow):.3f}"
+        f"Check with 64 rows, the small network over Ethernet, {name}: simulated {1e3 * run.trace.seconds:.3f} ms, "
+        f"your model {1e3 * cost(R=64, **shape, **slow):.3f}"
     )
 
 # %% [markdown]
-# Dong's lecture compares the cuts in words: model parallelism for large models, data parallelism for easy scaling and fault
-# tolerance. You now have numbers for the first two. For the third: which ranks can go on if one dies? With data parallelism
-# all others have the whole model. With the other two a part of the model is lost, and only a checkpoint (lab 6) has it.
+# Dong's lecture compares the cuts in words: model parallelism is "scalable to large models", data parallelism has "easy
+# implementation, good fault tolerance and cluster utilization". Your numbers say when each is faster. As to fault
+# tolerance: which ranks can go on if one dies? With data parallelism all others have the whole model. With the other
+# two cuts a part of the model is lost, and only a checkpoint (lab 6, step E) still has it.
 #
 # ## Further: D. Data, tensor and pipeline at once
 #
-# *Extra credit.* Large models are trained on a grid of ranks: $D$ groups for data, $T$ ranks per layer, $P$ stages. Rank
-# $(\delta T + \tau) P + \pi$ belongs to the data group $\delta$, has part $\tau$ of its layers, and is stage $\pi$. Each rank takes part in three
-# communicators of its own:
+# *Extra credit.* Large models are trained on a grid of ranks: $D$ groups for data, $T$ ranks per layer, $P$ stages.
+# Rank $(\delta T + \tau) P + \pi$ belongs to the data group $\delta$, has part $\tau$ of its layers, and is stage
+# $\pi$. Each rank belongs to three smaller communicators:
 #
 # - **data**: the ranks that differ only in $\delta$. They average gradients.
 # - **tensor**: the ranks that differ only in $\tau$. They add up the terms of a block.
 # - **pipe**: the ranks that differ only in $\pi$. They pass activations on.
 #
-# `comm.split(color, key)` makes a communicator of all ranks that pass the same color, numbered in the order of their keys.
+# `comm.split(color, key)` makes a communicator of all ranks that pass the same color, numbered in the order of their
+# keys.
 
 
 # %% task grid
@@ -1554,10 +1580,10 @@ Y, *_ = parallel.mlp(X, As[0], np.zeros(6), Bs[0], np.zeros(4), G)
 _, dA1, _, dB1, _, dX1 = parallel.mlp(Y, As[1], np.zeros(6), Bs[1], np.zeros(4), G)
 _, dA0, _, dB0, _, _ = parallel.mlp(X, As[0], np.zeros(6), Bs[0], np.zeros(4), dX1)
 for stage, (dA, dB) in enumerate(((dA0, dB0), (dA1, dB1))):
-    ranks = [stage, 2 + stage]  # the first data group's two parts of the stage
+    ranks = [stage, 2 + stage]  # the stage's two parts in the first data group
     same = np.array_equal(np.concatenate([run[r][0] for r in ranks], axis=1), dA)
     same &= np.array_equal(np.concatenate([run[r][1] for r in ranks]), dB)
-    print(f"stage {stage}: gradients of the eight ranks equal to one process to the last bit: {same}")
+    print(f"stage {stage}: gradients, summed over the data groups, equal to one process to the last bit: {same}")
 run.trace.timeline()
 
 # %% [markdown]
@@ -1566,18 +1592,18 @@ run.trace.timeline()
 #
 # ## Further: E. Your operators in PyTorch's autograd
 #
-# *Extra credit.* In step 3 you went backward by hand. With autograd it is enough to define the two conjugate operators once,
-# each by its forward and its backward pass:
+# *Extra credit.* In step 3 you wrote the backward pass by hand. With autograd it is enough to define the two conjugate
+# operators once, each by its forward and its backward pass:
 #
 # | operator | forward | backward |
 # |---|---|---|
 # | $f$, at the beginning of a block | the same array | all-reduce of the gradient |
 # | $g$, at the end of a block | all-reduce | the same gradient |
 #
-# A new operator is a subclass of `torch.autograd.Function` with two static methods: `forward(ctx, x, comm)` computes, and
-# keeps on `ctx` what `backward(ctx, gradient)` needs. `backward` returns one gradient per argument of `forward`, `None` for
-# `comm`. An operator `f` is applied by `f.apply(x, comm)`. `all_reduce(comm, x)` below is for tensors. Return a new
-# tensor from `forward`, `x.clone()`, not `x` itself.
+# A new operator is a subclass of `torch.autograd.Function` with two static methods: `forward(ctx, x, comm)` computes
+# the result, and stores as attributes of `ctx` what `backward(ctx, gradient)` needs. `backward` returns one gradient
+# for each of `x` and `comm`; that for `comm` is `None`. An operator `f` is applied by `f.apply(x, comm)`.
+# `all_reduce(comm, x)` below is for tensors. `forward` must return a new tensor, such as `x.clone()`, not `x` itself.
 
 # %%
 import torch
@@ -1686,21 +1712,22 @@ for ranks_now, hidden_now in ((1, 3), (3, 7)):
 # %% [markdown]
 # ## Further: F. The same in the field
 #
-# PyTorch has all four cuts of this lab. The next cell runs them on four engines of this machine, with one small network,
-# 16-64-16-64-4 in float64, and compares with one process:
+# PyTorch has its own version of each of these cuts. The next cell runs them on four engines of this machine, with one
+# small network, 16-64-16-64-4 in float64, and compares the results with those of one process:
 #
 # - `parallelize_module` with `ColwiseParallel` and `RowwiseParallel`: steps 1 to 3. The weights become **DTensors**,
 #   distributed tensors, which know how they are cut.
 # - `torch.distributed.pipelining` with `ScheduleGPipe` and `Schedule1F1B`: step 5.
-# - `ZeroRedundancyOptimizer`: step 7, with one difference. It does not cut a weight array: each whole array belongs to one
-#   rank.
-# - `fully_shard` (FSDP2): the moments, the gradients and the weights in parts.
+# - `ZeroRedundancyOptimizer`: step 7, with one difference. It does not cut a weight array: each whole array belongs to
+#   one rank.
+# - `fully_shard` (FSDP2, the second version of FSDP): each rank keeps a part of the moments, the gradients and the
+#   weights.
 #
-# `CommDebugMode` counts the collectives of one step. The functions are in `course/experiments/torch_parallel.py`, about
-# ten lines each.
+# `CommDebugMode` counts the collectives of one step. The functions are in `course/experiments/torch_parallel.py`, ten
+# to twenty lines each.
 
 # %% measure
-# Demonstration (not graded): PyTorch's tensor parallel, pipeline, ZeRO and FSDP on four engines. 30 s.
+# Demonstration (not graded): PyTorch's tensor parallelism, pipelines, ZeRO and FSDP on four engines. About 30 s.
 from course import torch_parallel
 
 cluster.start(4)
@@ -1709,15 +1736,16 @@ for name, (way, options) in torch_parallel.WAYS.items():
     print(f"{name:24}: farthest from one process {max(each[0] for each in run):.1e}; {run[0][1]}")
 
 # %% [markdown]
-# Compare the collectives with yours. Two blocks have two all-reduces forward. Backward, PyTorch counts only one: the first
-# block's input is the mini-batch itself, and nobody needs its gradient. Your `backward` computes it all the same.
+# Compare the collectives of the first line with yours. Two blocks need two all-reduces forward and, with your
+# `backward`, two backward. How many does PyTorch count? The first block's input is the mini-batch itself. Does anything
+# need its gradient?
 #
 # ## Further: G. On real GPUs
 #
-# The cell below measures $\alpha$ and $\beta$ of the all-reduce between the GPUs of this machine, and puts them into your cost
-# model of step C. **Expected, not measured:** with NVLink an all-reduce of some megabytes takes well below a
-# millisecond, and tensor parallelism pays inside a machine. Between machines the link is 10 to 100 times slower, and the
-# pipeline or data parallelism wins. Without GPUs nothing is missing: the lab is complete without them.
+# The cell below measures $\alpha$ and $\beta$ of the all-reduce between the GPUs of this machine, and puts them into
+# your cost model of step C. **Expected, not measured:** with NVLink an all-reduce of a few megabytes takes well under a
+# millisecond, and tensor parallelism pays inside a machine. Between machines the link is 10 to 100 times slower, and
+# the pipeline or data parallelism wins. The lab is complete without GPUs.
 
 # %% measure
 # Demonstration (not graded): seconds of all-reduces on two or more GPUs, and what your cost model makes of them.
