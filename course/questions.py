@@ -51,11 +51,16 @@ def mark_quiz(sealed, answers):
             is_right, shown, given = answer == right, right, answer
         else:
             is_right = math.isclose(answer, right, rel_tol=0, abs_tol=question["tolerance"] + 1e-12)
-            shown, given = f"{right:g}", f"{answer:g}"
+            shown, given = format_number(right), format_number(answer)
         verdict = f"✓ {number}. {shown}." if is_right else f"✗ {number}. You answered {given}; it is {shown}."
         lines.append(f"{verdict} {question['reason']}")
     show(lines)
     return True
+
+
+def format_number(value):
+    """Return a number with six digits, a large one in full: 1,600,000 and not 1.6e+06."""
+    return f"{value:,.0f}" if 1e6 <= abs(value) < 1e15 else f"{value:g}"
 
 
 def read_answer(number, question, answer):

@@ -8,11 +8,12 @@ from course.plots.texts import sentence
 MOST_CLASSES = 5  # whose share a text gives, except for the first of several maps
 
 
-def images(pictures, names, *, title):
+def images(pictures, names, *, title, limits=None):
     """Draw small grey pictures side by side, five per row, dark where their numbers are large.
 
-    pictures: 2-D arrays. names: the titles above them. The text lists the names in order, and says where the ink of
-    each picture is. Returns a Plot. Raises ValueError unless there is one name per picture.
+    pictures: 2-D arrays. names: the titles above them. limits: the numbers drawn white and black in all pictures;
+    without them each picture has its own, its smallest and its largest number. The text lists the names in order, and
+    says where the ink of each picture is. Returns a Plot. Raises ValueError unless there is one name per picture.
     """
     pictures = [np.asarray(picture, dtype=float) for picture in pictures]
     if len(pictures) != len(names):
@@ -24,9 +25,12 @@ def images(pictures, names, *, title):
     figure = new_figure(1.6 * columns + 0.4, 1.9 * rows + 0.5, title)
     count = f"{len(pictures)} picture{'s' * (len(pictures) > 1)}"
     sentences = [sentence(title), f"{count}, dark where the numbers are large."]
+    if limits:
+        sentences[1] = f"{count}, white where the number is {limits[0]:g}, black where it is {limits[1]:g}."
+    low, high = limits or (None, None)
     for i, (picture, name) in enumerate(zip(pictures, names, strict=True)):
         axes = figure.add_subplot(rows, columns, i + 1)
-        axes.imshow(picture, cmap="gray_r")
+        axes.imshow(picture, cmap="gray_r", vmin=low, vmax=high)
         axes.set_title(name, fontsize=11)
         axes.set_xticks([])
         axes.set_yticks([])

@@ -38,6 +38,11 @@ def test_answers_to_all_questions_pass_right_or_wrong_and_are_marked(answers, ma
     assert marks[1] == "✓" or "it is c." in shown[1]
 
 
+def test_large_numbers_are_shown_in_full(shown):
+    mark_quiz(seal([{"answer": 1_600_000, "tolerance": 1, "reason": "Why."}]), [1_500_000])
+    assert shown == ["✗ 1. You answered 1,500,000; it is 1,600,000. Why."]
+
+
 @pytest.mark.parametrize(
     ("answers", "words"),
     [

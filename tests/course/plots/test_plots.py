@@ -443,6 +443,12 @@ def test_the_text_of_pictures_gives_their_names_and_where_their_ink_is():
     assert [axes.get_title() for axes in plot.figure.axes] == ["a", "b", "c"]
 
 
+def test_pictures_with_limits_share_one_scale():
+    plot = plots.images([np.full((2, 2), 31), np.eye(2)], ["a", "b"], title="Two", limits=(0, 32))
+    assert "2 pictures, white where the number is 0, black where it is 32." in plot.text
+    assert [axes.images[0].get_clim() for axes in plot.figure.axes] == [(0, 32), (0, 32)]
+
+
 def test_an_empty_list_of_pictures_is_reported_and_names_must_match():
     assert "Nothing to draw" in plots.images([], [], title="None").text
     with pytest.raises(ValueError, match="as many names"):
