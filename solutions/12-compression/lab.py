@@ -935,13 +935,13 @@ outcome("ranks", int(P / 127) + 1)
 plots.curves(series, x="ranks N", y="kB that each rank sends", title="Dense and compressed", log_x=True, log_y=True)
 
 # %% predict fast
-# Compressing to a top-k message of 1,016 bytes takes 0.264 ms. Up to which bandwidth, in Gbit/s, is the exchange of 8
-# ranks faster than the ring (P = 25,450, alpha = 10 microseconds)? Write a number.
+# Compressing and reading top-k messages of 1,016 bytes takes 0.264 ms. Up to which bandwidth, in Gbit/s, is the
+# exchange of 8 ranks faster than the ring (P = 25,450, alpha = 10 microseconds)? Write a number.
 
 # %% measure
 # Measurement (not graded): the table of networks. Both programs run on 8 simulated ranks, and `comm.compute` adds the
-# seconds of compressing and reading to the virtual clock. COSTS were measured once, for P = 25,450. Replace them by those of your
-# machine, which a later cell of this step prints in ms.
+# seconds of compressing and reading to the virtual clock. COSTS were measured once, for P = 25,450. Replace them by
+# those of your machine: a later cell of this step prints them in ms, in the rows "without messages".
 COSTS = {"top-k 0.5%": 2.64e-4, "one bit": 3.85e-4, "threshold": 2e-5}
 
 
