@@ -9,11 +9,12 @@ MOST_CLASSES = 5  # whose share a text gives, except for the first of several ma
 
 
 def images(pictures, names, *, title, limits=None):
-    """Draw small grey pictures side by side, five per row, dark where their numbers are large.
+    """Draw small grey pictures side by side, five per row; large numbers stand out from the background.
 
-    pictures: 2-D arrays. names: the titles above them. limits: the numbers drawn white and black in all pictures;
-    without them each picture has its own, its smallest and its largest number. The text lists the names in order, and
-    says where the ink of each picture is. Returns a Plot. Raises ValueError unless there is one name per picture.
+    pictures: 2-D arrays. names: the titles above them. limits: the number that looks like the background, and the one
+    that stands out most, for all pictures; without them the smallest and the largest number of each picture. The text
+    lists the names in order, and says where the ink of each picture is. Returns a Plot. Raises ValueError unless there
+    is one name per picture.
     """
     pictures = [np.asarray(picture, dtype=float) for picture in pictures]
     if len(pictures) != len(names):
@@ -24,10 +25,10 @@ def images(pictures, names, *, title, limits=None):
     rows = -(-len(pictures) // columns)
     figure = new_figure(1.6 * columns + 0.4, 1.9 * rows + 0.5, title)
     count = f"{len(pictures)} picture{'s' * (len(pictures) > 1)}"
-    sentences = [sentence(title), f"{count}, dark where the numbers are large."]
-    if limits:
-        sentences[1] = f"{count}, white where the number is {limits[0]:g}, black where it is {limits[1]:g}."
+    sentences = [sentence(title), f"{count}. The larger a number, the more its pixel stands out from the background."]
     low, high = limits or (None, None)
+    if limits:
+        sentences[1] = f"{count}. A pixel of {low:g} looks like the background, one of {high:g} stands out most."
     for i, (picture, name) in enumerate(zip(pictures, names, strict=True)):
         axes = figure.add_subplot(rows, columns, i + 1)
         axes.imshow(picture, cmap="gray_r", vmin=low, vmax=high)

@@ -600,7 +600,7 @@ for name, send in {"one bit": send_one_bit, "threshold": send_threshold}.items()
 for name, run in runs.items():
     e = run["errors"][:, -1]
     print(
-        f"{name:19}: bytes / {4 * 25_450 / run['bytes']:<6,.0f} "
+        f"{name:19}: 1/{4 * 25_450 / run['bytes']:<5,.0f} of the bytes, "
         f"error {e.mean():4.1f} % ({e.min():.1f} to {e.max():.1f})"
     )
 plots.curves(

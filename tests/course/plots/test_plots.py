@@ -436,7 +436,7 @@ def test_the_text_of_pictures_gives_their_names_and_where_their_ink_is():
     top[0, 3] = 9
     plot = plots.images([top, np.ones((4, 4)), np.zeros((4, 4))], ["a", "b", "c"], title="Three")
     assert plot.text == (
-        "Three. 3 pictures, dark where the numbers are large. "
+        "Three. 3 pictures. The larger a number, the more its pixel stands out from the background. "
         "Picture 1: a; 100% of its ink is in the upper half, 0% in the left half. "
         "Picture 2: b; 50% of its ink is in the upper half, 50% in the left half. Picture 3: c; it is empty."
     )
@@ -445,7 +445,7 @@ def test_the_text_of_pictures_gives_their_names_and_where_their_ink_is():
 
 def test_pictures_with_limits_share_one_scale():
     plot = plots.images([np.full((2, 2), 31), np.eye(2)], ["a", "b"], title="Two", limits=(0, 32))
-    assert "2 pictures, white where the number is 0, black where it is 32." in plot.text
+    assert "2 pictures. A pixel of 0 looks like the background, one of 32 stands out most." in plot.text
     assert [axes.images[0].get_clim() for axes in plot.figure.axes] == [(0, 32), (0, 32)]
 
 
