@@ -134,8 +134,12 @@ def outcome(name, measured):
     save_predictions()
     if isinstance(value, int | float) and not isinstance(measured, str):
         times = float(f"{measured / value:.2g}") if value > 0 and measured > 0 else None  # 170 and not 1.7e+02
-        comparison = f" That is {times:g} times your prediction." if times else ""
-        print(f"You predicted {value:g}; the outcome is {shown}.{comparison}")
+        if times == 1:
+            close = "as you said" if f"{value:g}" == shown else "about as you said"
+            print(f"You predicted {value:g}; the outcome is {shown}, {close}.")
+        else:
+            comparison = f" That is {times:g} times your prediction." if times else ""
+            print(f"You predicted {value:g}; the outcome is {shown}.{comparison}")
     else:
         print(f"You predicted {value}; the outcome is {shown}{', as you said' if str(value) == shown else ''}.")
 

@@ -285,6 +285,7 @@ import numpy as np
 
 rows = np.array([[1000.0, 1000.0 + np.log(3)], [-2000.0, -2000.0 + np.log(3)], [0.0, np.log(3)]])
 got = np.asarray(softmax(rows), dtype=float)
+assert got.shape == (3, 2), f"the softmax of 3 rows with 2 entries has the shape (3, 2); yours has {got.shape}."
 assert not np.isnan(got[0]).any(), (
     f"for 1000 and 1000 + ln 3 yours gives {got[0]}: exp(1000) overflows. Subtract the largest T of the row first."
 )
@@ -292,7 +293,7 @@ assert not np.isnan(got[1]).any(), (
     f"for -2000 and -2000 + ln 3 yours gives {got[1]}, from 0 divided by 0. Subtract the largest T of the same row: "
     "not of all rows, and not the largest absolute value."
 )
-assert got.shape == (3, 2) and np.allclose(got, [0.25, 0.75]), (
+assert np.allclose(got, [0.25, 0.75]), (
     f"in all three rows the numbers differ by ln 3, so each row gives 1/4, 3/4; yours\n{got}"
 )
 got = np.asarray(softmax(np.array([[1000.0, 0.0], [-1000.0, 1000.0]])), dtype=float)
@@ -313,7 +314,7 @@ assert np.allclose(got, [[1, 0], [0, 1]]), (
 # | `beta_0` | (K,) | one bias per output |
 # | `beta` | (K, M) | row $k$ is $\beta_k$ |
 #
-# For one example the equations have $\alpha X$, with $X$ a column. Our array `X` has one **row** per example. Then the
+# For one example the equations have $\alpha X$, with $X$ a column. The array `X` has one **row** per example. Then the
 # same sums are `X @ alpha.T`, with the shape (examples, M), and NumPy adds `alpha_0` to every row. In four parts:
 #
 # $$ V = \alpha_0 + \alpha X, \qquad Z = \sigma(V), \qquad T = \beta_0 + \beta Z, \qquad f = g(T) $$
@@ -469,6 +470,7 @@ assert got.shape == () and abs(got - right) <= 1e-9, f"for 7 other examples R is
 import numpy as np
 
 got = np.asarray(cross_entropy(np.array([[1000.0, 0.0], [-1000.0, -1000.0]]), np.array([1, 0])), dtype=float)
+assert got.shape == () and got.dtype == float, f"R is one number; yours has the shape {got.shape}."
 assert np.isfinite(got), (
     f"for T = (1000, 0) and the class 1 yours gives {got}, because e^1000 is too large, or ln 0 is infinite. Subtract "
     "the largest T of each row, and compute c + ln Σ e^(T - c) - T_y instead of the logarithm of f."
@@ -488,10 +490,11 @@ assert abs(got - right) <= 1e-6, (
 #
 # $$ \frac{\partial R}{\partial w_j} \approx \frac{R(w + h e_j) - R(w - h e_j)}{2h} $$
 #
-# $e_j$ is 1 at place $j$ and 0 elsewhere. This is the **central difference**. Its error is proportional to $h^2$; the
-# error of a step to one side only is proportional to $h$. Central differences need two errors $R$ per weight. For a
-# single gradient of the network of step 6, which has 64 hidden units and reads digits, that is more than 100,000
-# errors. So central differences are far too slow for training, but they are the best test of another gradient.
+# $e_j$ is 1 at place $j$ and 0 elsewhere. This is the **central difference**. It misses the derivative by an amount
+# proportional to $h^2$; a step to one side only misses it by an amount proportional to $h$. Central differences compute
+# $R$ twice per weight. For a single gradient of the network of step 6, which has 64 hidden units and reads digits, that
+# is more than 100,000 times. So central differences are far too slow for training, but they are the best test of
+# another gradient.
 
 
 # %% task differences
@@ -822,7 +825,7 @@ plots.curves(
 # %% [markdown]
 # If your gradient were wrong in one place, the curve would never fall below the size of the mistake. The curve of a
 # correct gradient is a deep valley. To the right of its lowest point the error of the central difference dominates. To
-# the left rounding dominates: the two errors $R$ are almost equal, and few digits are left in their difference. (The
+# the left rounding dominates: the two values of $R$ are almost equal, and few digits are left in their difference. (The
 # ReLU has a corner. Where a step of $h$ crosses it, the difference is larger.)
 #
 # ## Step 6. Initial weights and real digits
@@ -878,7 +881,7 @@ assert got[1].any() and got[3].any(), "α or β is all zero: then all hidden uni
 assert np.unique(got[1]).size > 1000, "the weights of α must be different random numbers."
 spread = got[1].std(), got[3].std()
 expected = np.sqrt(2 / 400), np.sqrt(2 / 300)
-assert abs(got[1].mean()) <= 0.05 * expected[0], (
+assert abs(got[1].mean()) <= 0.05 * spread[0], (
     f"the mean of the weights must be 0; yours {got[1].mean():.4f}. Use rng.normal, which draws both signs."
 )
 assert abs(spread[0] / expected[0] ** 2 - 1) > 0.05, (
@@ -1034,8 +1037,8 @@ for name, factor in {"all zero": 0, "0.01 times": 0.01, "as in start": 1, "30 ti
     errors = [cross_entropy(forward(w, X_held, sigmoid, softmax)[2], y_held) for w in run]
     series[name] = (range(6), errors)
     print(
-        f"{name}: {flat_share:.0%} of Z flat at the start; {units} different hidden units; R goes from "
-        f"{errors[0]:.3f} to {errors[-1]:.3f}"
+        f"{name:11}: {flat_share:3.0%} of Z flat at the start; hidden units that differ: {units:2}; R goes from "
+        f"{errors[0]:6.3f} to {errors[-1]:.3f}"
     )
     if factor == 30:
         outcome("flat-share", "abcd"[int(np.searchsorted([0.1, 0.4, 0.8], flat_share))])
@@ -1594,7 +1597,7 @@ for t_now, n_now, B_now, right in [(0, 10, 4, (0, 0)), (250, 4000, 32, (2, 0)), 
 
 # %% [markdown]
 # The network gives probabilities, and so far you used only the place of the largest. If the largest one is small, the
-# network is unsure, and a person had better look at the image. Let it **refuse** such images.
+# network is unsure, and a person should look at the image. Let it **refuse** such images.
 
 
 # %% task refuse
@@ -1656,7 +1659,10 @@ for threshold in (0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95):
     right.append(100 * np.mean(read[read >= 0] == y_held[read >= 0]))
     print(f"threshold {threshold:4}: {refused[-1]:4.1f}% refused, {right[-1]:.1f}% of the others read correctly")
 plots.curves(
-    {"64 ReLUs": (refused, right)}, x="refused (%)", y="of the others read correctly (%)", title="Refusing images"
+    {"64 ReLUs": (refused, right)},
+    x="refused (%)",
+    y="read correctly, of those not refused (%)",
+    title="Refusing images",
 )
 
 # %% [markdown]
@@ -1736,11 +1742,11 @@ assert np.allclose(T_got, T_right, atol=1e-5), (
 )
 shapes = [each.shape for each in grads_got]
 assert shapes != [(2, 3), (2,), (2, 2), (2,)] and shapes != [(3, 2), (2,), (2, 2), (2,)], (
-    "your gradients are in the framework's order. Return them in ours, each layer's bias first: α_0, α, β_0, β."
+    "your gradients are in the framework's order. Return each layer's bias first: α_0, α, β_0, β."
 )
 assert shapes == [(2,), (2, 3), (2,), (2, 2)], (
     f"the gradients have the shapes of α_0, α, β_0, β: (2,), (2, 3), (2,), (2, 2); yours {shapes}. "
-    "weight.grad has the shape of our weights, so it is not transposed."
+    "weight.grad has the shape of α or β, so do not transpose it."
 )
 assert not np.allclose(grads_got[2], 4 * grads_right[2]), (
     "yours is four times too large: it is the sum over the 4 examples, not the average."
@@ -1783,11 +1789,11 @@ for mine, right in zip([T_got, *grads_got], [T_right, *grads_right], strict=True
 
 # %% [markdown]
 # **Keras.** It comes with TensorFlow. `keras.layers.Dense(M, activation="sigmoid")` is the hidden layer, and a second
-# layer, `Dense(K)`, gives $T$. In Keras a weight matrix has one **column** per unit, the transpose of ours. Once the
-# model has an `Input`, or was called on `X`, `model.set_weights([alpha.T, alpha_0, beta.T, beta_0])` sets the weights,
-# in this order. Pass `dtype="float64"` here too. Compute $T$ and the error under `with tf.GradientTape() as tape:`. The
-# error `keras.losses.SparseCategoricalCrossentropy(from_logits=True)` takes (y, T); `from_logits` says that it must
-# apply the softmax. Then `tape.gradient(R, model.trainable_variables)` gives the gradients, in the order of
+# layer, `Dense(K)`, gives $T$. In Keras a weight matrix has one **column** per unit, so it is the transpose of α or β.
+# Once the model has an `Input`, or was called on `X`, `model.set_weights([alpha.T, alpha_0, beta.T, beta_0])` sets the
+# weights, in this order. Pass `dtype="float64"` here too. Compute $T$ and the error under `with tf.GradientTape() as
+# tape:`. The error `keras.losses.SparseCategoricalCrossentropy(from_logits=True)` takes (y, T); `from_logits` says that
+# it must apply the softmax. Then `tape.gradient(R, model.trainable_variables)` gives the gradients, in the order of
 # `set_weights` and transposed like the weights. `.numpy()` makes arrays of them and of $T$.
 #
 # TensorFlow takes some seconds when it is first imported. `quiet_import` imports `tensorflow` and `keras` without
@@ -1798,7 +1804,7 @@ for mine, right in zip([T_got, *grads_got], [T_right, *grads_right], strict=True
 def keras_network(weights, X, y):
     """T and the gradient of the network with logistic hidden units, by Keras; all of it NumPy arrays.
 
-    Returns T, [gradients of alpha_0, alpha, beta_0, beta], shaped as our weights.
+    Returns T, [gradients of alpha_0, alpha, beta_0, beta], shaped as the weights.
     """
     from course.keras import quiet_import
 
@@ -1860,7 +1866,7 @@ assert np.allclose(T_got, T_right, atol=1e-5), (
 )
 shapes = [each.shape for each in grads_got]
 assert shapes != [(2, 3), (2,), (2, 2), (2,)] and shapes != [(3, 2), (2,), (2, 2), (2,)], (
-    "your gradients are in the framework's order. Return them in ours, each layer's bias first: α_0, α, β_0, β."
+    "your gradients are in the framework's order. Return each layer's bias first: α_0, α, β_0, β."
 )
 assert shapes == [(2,), (2, 3), (2,), (2, 2)], (
     f"the gradients have the shapes of α_0, α, β_0, β: (2,), (2, 3), (2,), (2, 2); yours {shapes}. A matrix "
@@ -2069,7 +2075,7 @@ for t in range(7):
 # PyTorch, forward and back, for a batch of 1,000 digits. Without a GPU it runs on the processor. Expected, not
 # measured:
 #
-# - A network as small as ours gains little, because a GPU needs some microseconds to start each operation.
+# - A network as small as this one gains little, because a GPU needs some microseconds to start each operation.
 # - With a thousand hidden units and more, the matrix products take most of the time, and a GPU is much faster at them.
 # - PyTorch and Keras compute with 32 bits (about 7 digits) unless told otherwise, and TensorFlow multiplies matrices
 #   with about 3 digits on newer GPUs. So compare gradients in `float64`, as step D does.

@@ -73,6 +73,12 @@ def test_a_prediction_is_shown_beside_the_outcome(capsys):
     assert "You predicted 8; the outcome is 12. That is 1.5 times your prediction." in capsys.readouterr().out
     outcome("crossover", 1364)
     assert "That is 170 times your prediction." in capsys.readouterr().out
+    outcome("crossover", 8.02)
+    outcome("crossover", 8)
+    assert capsys.readouterr().out.splitlines() == [
+        "You predicted 8; the outcome is 8.02, about as you said.",
+        "You predicted 8; the outcome is 8, as you said.",
+    ]
     predict("which", "b")
     outcome("which", "b")
     outcome("which", "c")

@@ -1,6 +1,6 @@
 # task: torch-network
 # loses: torch-network-check
-# hint: weight.grad has the shape of our weights
+# hint: weight.grad has the shape of α or β
 def torch_network(weights, X, y):
     import torch
 
