@@ -1084,7 +1084,7 @@ plots.curves(
 )
 
 # %% [markdown]
-# Look for the border between "small" and "large" in your table, and at the curves: each becomes flat where more time no
+# Look for the border between "small" and "large" in your table, and at the curves: a curve becomes flat where more time no
 # longer helps, because its examples have told SGD what they can. Where learning is large-scale, many machines help,
 # since they compute more gradients in the same time. Where it is small-scale they do not, and more data does. Networks
 # that are trained on a great deal of data are in the first case, and the rest of this course is about that case.
@@ -1128,16 +1128,15 @@ for B, gamma0, tau in trials:
     looks = range(0, len(path), max(1, 64 // B))  # look at R after every 64 examples, or each iteration
     reached = next((t for t in looks if R(path[t], X_rand, y_rand) <= lowest + goal), None)
     spent.append(np.inf if reached is None else reached * min(times))
+    name = f"B = {B:,}, γ₀ = {gamma0:g}, τ = {tau:g}"
     if reached is None:
-        print(f"B = {B:6,}, γ₀ = {gamma0}, τ = {tau:g}: not reached in {epochs_tried} epochs")
+        print(f"{name:32}: not reached in {epochs_tried} epochs")
     else:
         epochs_done, more = divmod(reached, iterations(N, B))
         examples = epochs_done * N + more * B  # the last batch of an epoch may be short
-        print(
-            f"B = {B:6,}, γ₀ = {gamma0}, τ = {tau:g}: {reached:5,} iterations, {examples:7,} examples, {spent[-1]:.4f} s"
-        )
+        print(f"{name:32}: {reached:5,} iterations, {examples:7,} examples, {spent[-1]:.4f} s")
     shown = np.unique(np.geomspace(1, len(path) - 1, 50).astype(int))
-    curves[f"B = {B:,}"] = (shown * min(times), [R(path[t], X_rand, y_rand) - lowest for t in shown])
+    curves[name] = (shown * min(times), [R(path[t], X_rand, y_rand) - lowest for t in shown])
 outcome("fewest-seconds", "abcd"[int(np.argmin(spent[:4]))])
 instants = np.concatenate([seconds for seconds, _ in curves.values()])
 curves["goal"] = ([instants.min(), instants.max()], [goal, goal])
@@ -1833,7 +1832,7 @@ middles = np.arange(block / 2, length, block)
 blocks = {name: squares.reshape(-1, block).mean(axis=1) for name, squares in mistakes.items()}
 for name, errors in blocks.items():
     print(
-        f"{name:30} just before the change {errors[14]:.3f}, just after {errors[15]:.3f}, at the end {errors[-1]:.3f}"
+        f"{name:32} just before the change {errors[14]:.3f}, just after {errors[15]:.3f}, at the end {errors[-1]:.3f}"
     )
 winners = [min(blocks, key=lambda name, at=at: blocks[name][at]) for at in (14, -1)]
 print(f"best just before the change: {winners[0]}; best at the end: {winners[1]}")
