@@ -1037,7 +1037,7 @@ for name, factor in {"all zero": 0, "0.01 times": 0.01, "as in start": 1, "30 ti
     errors = [cross_entropy(forward(w, X_held, sigmoid, softmax)[2], y_held) for w in run]
     series[name] = (range(6), errors)
     print(
-        f"{name:11}: {flat_share:3.0%} of Z flat at the start; hidden units that differ: {units:2}; R goes from "
+        f"{name + ':':12} {flat_share:3.0%} of Z flat at the start; distinct hidden units: {units:2}; R goes from "
         f"{errors[0]:6.3f} to {errors[-1]:.3f}"
     )
     if factor == 30:
