@@ -17,6 +17,7 @@ import zlib
 from pathlib import Path
 
 from course.files import write_whole
+from course.plots import texts
 
 KEPT = ".predictions.json"
 LETTERS = ("a", "b", "c", "d")
@@ -91,8 +92,11 @@ def show(lines):
         display({"text/markdown": "\n\n".join(lines), "text/plain": "\n".join(lines)}, raw=True)
 
 
-def predict(name, value):
+def predict(name, value, *rest):
     """Keep the prediction `value`, a number or a letter, for `outcome`; None, which stands in the cell, is not one."""
+    if rest:  # 50,900 is two arguments
+        print("Write the number without commas, such as 50900, and run this cell again.")
+        return
     if value is None:
         print("Replace None by your prediction and run this cell again. A rough guess is enough.")
         return
@@ -124,7 +128,7 @@ def read_prediction(value):
 def outcome(name, measured):
     """Print the prediction beside the outcome `measured`, a number or a letter."""
     measured = measured if isinstance(measured, str) else float(measured)
-    shown = measured if isinstance(measured, str) else f"{measured:.3g}"
+    shown = measured if isinstance(measured, str) else texts.number(measured)
     prediction = read_predictions().get(name)
     if prediction is None:
         print(f"Outcome: {shown}. You made no prediction.")
@@ -135,11 +139,11 @@ def outcome(name, measured):
     if isinstance(value, int | float) and not isinstance(measured, str):
         times = float(f"{measured / value:.2g}") if value > 0 and measured > 0 else None  # 170 and not 1.7e+02
         if times == 1:
-            close = "as you said" if f"{value:g}" == shown else "about as you said"
-            print(f"You predicted {value:g}; the outcome is {shown}, {close}.")
+            close = "as you said" if texts.number(value) == shown else "about as you said"
+            print(f"You predicted {texts.number(value)}; the outcome is {shown}, {close}.")
         else:
             comparison = f" That is {times:g} times your prediction." if times else ""
-            print(f"You predicted {value:g}; the outcome is {shown}.{comparison}")
+            print(f"You predicted {texts.number(value)}; the outcome is {shown}.{comparison}")
     else:
         print(f"You predicted {value}; the outcome is {shown}{', as you said' if str(value) == shown else ''}.")
 

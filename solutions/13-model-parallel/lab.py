@@ -183,6 +183,8 @@ for N_now, shape in ((1, (3, 4)), (4, (5, 4)), (3, (4, 2)), (5, (2, 13))):
 # By hand: $X = (1, 2)$, rank 0 has $A_0 = (1, 1)^T$ and $B_0 = (1, 0)$, rank 1 has $A_1 = (-1, 2)^T$ and
 # $B_1 = (2, 1)$, $a_0 = a_1 = 0$, and $b = (10, 20)$. Then $X A_0 = 3$, $X A_1 = 3$, and
 # $Y = (10, 20) + (3, 0) + (6, 3) = (19, 23)$.
+# With $a_0 = 1$ and $a_1 = -4$ instead, $X A_0 + a_0 = 4$ and $X A_1 + a_1 = -1$, which the ReLU makes 0: rank 1 adds
+# nothing, and $Y = (10, 20) + (4, 0) = (14, 20)$.
 
 
 # %% task forward
@@ -214,6 +216,12 @@ assert got[0] != [29, 43], "yours is (29, 43): each rank added b before the all-
 assert got != [[13, 20], [16, 23]], "each rank returns its own term plus b. Add up the terms by an all-reduce."
 assert got[0] != [9, 3], "b is missing. Add it after the all-reduce, once."
 assert got == [[19, 23], [19, 23]], f"by hand Y = (19, 23) on both ranks, but yours are {got}."
+run = call_on_ranks(forward, [X_now] * 2, parts_now[0], [np.array([1.0]), np.array([-4.0])], parts_now[2], [b_now] * 2)
+got = [np.asarray(each, dtype=float).ravel().tolist() for each in run]
+assert got[0] != [19, 23], "with a = 1 and -4 on the two ranks Y is still (19, 23): add each rank's a before the ReLU."
+assert got[0] != [12, 19], "rank 1's hidden value, -1, goes on as it is. The ReLU belongs before the product with B."
+assert got[0] != [12, 20], "the ReLU comes too late, after the sum. Each rank applies it before the product with B."
+assert got == [[14, 20], [14, 20]], f"with a = 1 and -4 on the two ranks Y = (14, 20) by hand, but yours are {got}."
 ### BEGIN HIDDEN TESTS
 rng = np.random.default_rng(2)
 for N_now, hidden in ((1, 3), (2, 5), (3, 7), (4, 8)):
@@ -905,7 +913,7 @@ for N in (1, 2, 4, 8):
     plain = spmd(adam_steps, gs, w=w, carrier="simulated")
     parts = spmd(adam_steps, gs, w=w, step=zero_step, carrier="simulated")
     print(
-        f"{N} ranks: moments per rank {plain[0][1]:7,} bytes plain, {parts[0][1]:7,} in parts; sent per rank and step "
+        f"N = {N}: moments per rank {plain[0][1]:7,} bytes plain, {parts[0][1]:7,} in parts; sent per rank and step "
         f"{plain.trace.bytes_sent[0] / 10:9,.0f} and {parts.trace.bytes_sent[0] / 10:9,.0f}; weights equal to the last bit: "
         f"{np.array_equal(plain[0][0], parts[0][0])}"
     )
@@ -1125,7 +1133,9 @@ assert got[0].ravel().tolist()[:2] == [0, 0], (
     "The nodes lie in a row, not on a ring."
 )
 right = [[0, 0, 1, 2, 3, 4, 5], [2, 3, 4, 5, 6, 7], [4, 5, 6, 7, 8, 9, 0, 0]]
-assert [each.ravel().tolist() for each in got] == right, f"by hand {right}, but yours are {[e.tolist() for e in got]}."
+assert [each.ravel().tolist() for each in got] == right, (
+    f"by hand {right}, but yours are {[e.ravel().tolist() for e in got]}."
+)
 ### BEGIN HIDDEN TESTS
 rng = np.random.default_rng(10)
 for N_now, width_now, rows_now in ((1, 3, 2), (2, 1, 1), (5, 4, 3)):
@@ -1176,8 +1186,8 @@ for N in counts:
     dense = spmd(parallel.dense_network, ranks=N, rows=rows, nodes=1024, layers=layers, **options)
     spans["dense"].append(dense.trace.seconds)
     print(
-        f"{N:2} machines: largest number of bytes sent by one of them {run.trace.bytes_sent.max():6,} and "
-        f"{dense.trace.bytes_sent.max():7,}; equal to one machine to the last bit: {np.array_equal(result, whole)}"
+        f"N = {N:2}: bytes sent by the busiest machine {run.trace.bytes_sent.max():6,} locally connected, "
+        f"{dense.trace.bytes_sent.max():7,} dense; equal to one machine to the last bit: {np.array_equal(result, whole)}"
     )
 speed_ups = {name: each[0] / np.array(each) for name, each in spans.items()}
 for name, each in speed_ups.items():
@@ -1279,6 +1289,12 @@ assert not np.allclose(got, whole_attention(*given, 2, axis=0)), (
     "the softmax goes over the wrong axis: for each step, the weights of all steps that it sees add up to 1."
 )
 assert np.allclose(got, right), f"two heads on two ranks: expected\n{right}\nyours\n{got}"
+given = rng.normal(size=(5, 4)), *rng.normal(size=(3, 4, 9)), rng.normal(size=(9, 2))
+got, right = np.asarray(run_attention(2, *given, 3)[0], dtype=float), whole_attention(*given, 3)
+assert np.allclose(got, right), (
+    f"yours is right with one head on each rank, but not with two heads on rank 0: expected\n{right}\nyours\n{got}\n"
+    "A rank's heads are neighbouring columns, and the results of one step lie side by side in the same order."
+)
 ### BEGIN HIDDEN TESTS
 for N_now, heads, e in ((1, 3, 2), (2, 3, 4), (4, 8, 1)):
     given = rng.normal(size=(7, 5)), *rng.normal(size=(3, 5, heads * e)), rng.normal(size=(heads * e, 4))
@@ -1309,10 +1325,12 @@ for N in (1, 2, 4, 8):
         carrier="simulated",
     )
     print(
-        f"{N} ranks: farthest from PyTorch {np.abs(run[0] - (theirs.numpy() @ Wo)).max():.1e}; sent per rank "
-        f"{run.trace.bytes_sent[0]:,} bytes. A transformer layer is attention and a block like yours: four such "
-        f"all-reduces per step, two forward and two backward, {4 * run.trace.bytes_sent[0]:,} bytes."
+        f"N = {N}: farthest from PyTorch {np.abs(run[0] - (theirs.numpy() @ Wo)).max():.1e}; sent per rank "
+        f"{run.trace.bytes_sent[0]:,} bytes, {4 * run.trace.bytes_sent[0]:,} in a layer's four all-reduces"
     )
+print(
+    "A transformer layer is attention and a block like yours: four such all-reduces per step, two forward and two backward."
+)
 
 # %% [markdown]
 # ## Further: C. Which cut when?
@@ -1372,7 +1390,9 @@ for name, cost in (("data", seconds_by_data), ("tensor", seconds_by_tensor)):
     assert abs(got - 0.48) <= 1e-9, (
         f"seconds_by_{name} without messages: 6 · 2 · 10 · 20 · 8 · 100 / (4 · 10^6) = 0.48 s, but yours is {got:g}."
     )
-got = float(seconds_by_pipeline(**shape, **free, m=4))
+got = seconds_by_pipeline(**shape, **free, m=4)
+assert got is not None, "seconds_by_pipeline returned None. End it with a `return` statement."
+got = float(got)
 assert abs(got - 0.48) > 1e-9, "seconds_by_pipeline: the bubble is missing. There are m + N - 1 turns, not m."
 assert abs(got - 0.84) <= 1e-9, (
     f"seconds_by_pipeline without messages: 7 turns of 0.12 s are 0.84 s, but yours is {got:g}."
@@ -1404,11 +1424,11 @@ for _ in range(3):
     N, L, d, h, R, m = (int(each) for each in rng.integers(2, 60, size=6))
     S, alpha, beta = rng.uniform(1, 5, size=3)
     given = {"N": N, "L": L, "d": d, "h": h, "R": R, "S": S, "alpha": alpha, "beta": beta}
-    work = 12 * d * h * L * R / S
+    alone = 12 * d * h * L * R / S
     right = (
-        work / N + 2 * (N - 1) * (alpha + 16 * d * h * L / N / beta),
-        work / N + 4 * L * (N - 1) * (alpha + 8 * R * d / N / beta),
-        work / N * (m + N - 1) / m + 2 * (N - 1) * (alpha + 8 * R * d / m / beta),
+        alone / N + 2 * (N - 1) * (alpha + 16 * d * h * L / N / beta),
+        alone / N + 4 * L * (N - 1) * (alpha + 8 * R * d / N / beta),
+        alone / N * (m + N - 1) / m + 2 * (N - 1) * (alpha + 8 * R * d / m / beta),
     )
     got = (seconds_by_data(**given), seconds_by_tensor(**given), seconds_by_pipeline(**given, m=m))
     assert np.allclose([float(each) for each in got], right), (
@@ -1497,7 +1517,7 @@ def grid(comm, D, T, P):
 
 # %%
 def look_at_grid(comm, grid, D, T, P):
-    """(size, rank, sum of the world's ranks, the first one) of each of the three communicators."""
+    """[size, rank, the world's ranks in the group's order] of each of the three communicators."""
     seen = []
     for group in grid(comm, D, T, P):
         ranks = parallel.all_gather(group, np.array([float(comm.rank)]), group.size)
@@ -1587,8 +1607,9 @@ for stage, (dA, dB) in enumerate(((dA0, dB0), (dA1, dB1))):
 run.trace.timeline()
 
 # %% [markdown]
-# The eight ranks together did what one process does, with three kinds of messages at once. Step 4's test still applies:
-# each block's part lies on $D$ ranks, and these must stay equal.
+# The eight ranks together did what one process does, with three kinds of messages at once. In the picture, the three waits
+# at the start are the calls of `split`, in which all ranks agree on their groups. The dashed line does not count them.
+# Step 4's test still applies: each block's part lies on $D$ ranks, and these must stay equal.
 #
 # ## Further: E. Your operators in PyTorch's autograd
 #

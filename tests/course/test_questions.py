@@ -79,6 +79,9 @@ def test_a_prediction_is_shown_beside_the_outcome(capsys):
         "You predicted 8; the outcome is 8.02, about as you said.",
         "You predicted 8; the outcome is 8, as you said.",
     ]
+    predict("bytes", 407200)
+    outcome("bytes", 50912)
+    assert "You predicted 407,200; the outcome is 50,912." in capsys.readouterr().out
     predict("which", "b")
     outcome("which", "b")
     outcome("which", "c")
@@ -86,6 +89,11 @@ def test_a_prediction_is_shown_beside_the_outcome(capsys):
         "You predicted b; the outcome is b, as you said.",
         "You predicted b; the outcome is c.",
     ]
+
+
+def test_a_number_with_commas_is_no_prediction(capsys):
+    predict("bytes", 407, 200)
+    assert "without commas" in capsys.readouterr().out and "bytes" not in questions.read_predictions()
 
 
 def test_a_prediction_may_change_until_its_outcome_was_seen(capsys):

@@ -1,6 +1,6 @@
 # task: attention
 # loses: attention-check
-# hint: heads of size
+# hint: not with two heads on rank 0
 def attention(comm, X, Wq, Wk, Wv, Wo, heads):
     steps, e = len(X), Wq.shape[1] // heads
     Q, K, V = ((X @ W).reshape(steps, heads, e).swapaxes(0, 1) for W in (Wq, Wk, Wv))

@@ -1,5 +1,5 @@
 # task: forward
 # loses: forward-check
-# hint: whole numbers: rank 0 should have
+# hint: goes on as it is
 def forward(comm, X, A, a, B, b):
     return parallel.all_reduce(comm, (X @ A + a) @ B) + b
