@@ -13,6 +13,17 @@ from autograder.testing import browser
 LAB = "01-regression"
 RIGHT, WRONG = [c for c in build.solved(LAB).cells if source.is_task(c) and not source.is_quiz(c)][:2]
 SMALL = {"width": 1366, "height": 768}
+CONTRAST = """element => {  // of the text of this element against all backgrounds behind it, as WCAG 2.1 defines it
+  const read = (text) => text.match(/[\\d.]+/g).map(Number);
+  const layers = [];
+  for (let e = element; e; e = e.parentElement) layers.unshift(read(getComputedStyle(e).backgroundColor));
+  const behind = layers.reduce(
+    (under, [r, g, b, a = 1]) => [r, g, b].map((value, i) => a * value + (1 - a) * under[i]), [255, 255, 255]);
+  const linear = (value) => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  const weigh = ([r, g, b]) => 0.2126 * linear(r / 255) + 0.7152 * linear(g / 255) + 0.0722 * linear(b / 255);
+  const [dark, light] = [weigh(read(getComputedStyle(element).color)), weigh(behind)].sort((a, b) => a - b);
+  return (light + 0.05) / (dark + 0.05);
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -130,6 +141,21 @@ def test_a_collapsed_check_says_that_it_runs(course, page, shots):
 
 
 @pytest.mark.long
+def test_verdicts_are_readable_in_the_dark_theme(course, page, shots):
+    notebook = browser.Notebook(page, course[1], f"{LAB}/{LAB}.ipynb")
+    check = page.locator(".jp-CodeCell", has=page.locator(".jp-InputPlaceholder")).filter(has_text=RIGHT.id).first
+    for answer, word in ((RIGHT.source, "passed"), ("line = None", "failed")):
+        task = notebook.find_cell(RIGHT.source.split("(")[0])
+        notebook.write(task, answer)
+        page.keyboard.press("Shift+Enter")
+        page.keyboard.press("Control+Enter")
+        verdict = check.locator("[class*='ansi-']", has_text=word)
+        verdict.wait_for()
+        page.screenshot(path=shots / f"{word}-dark.png")
+        assert verdict.evaluate(CONTRAST) >= 4.5  # WCAG 2.1 AA
+
+
+@pytest.mark.long
 def test_a_link_to_the_glossary_leads_to_its_entry_also_if_it_was_not_open(course, page, shots):
     browser.Notebook(page, course[1], f"{LAB}/{LAB}.ipynb")
     page.locator("a[href*='glossary.ipynb'][href$='#shard']").click()
@@ -185,6 +211,10 @@ def hand_in(page, cell, student, shot):
         if choice.startswith("Go"):
             expect(cell.locator(".dml-Status")).to_contain_text("Nothing was handed in")
     expect(cell.locator(".dml-Status")).to_contain_text("Send it to: your instructor")
+    active = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Cell.jp-mod-active")
+    page.keyboard.press("Escape")  # back to the notebook, whose keys work again
+    page.keyboard.press("ArrowUp")
+    expect(active).to_contain_text("The button saves this notebook")
 
 
 @pytest.mark.long

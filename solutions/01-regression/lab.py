@@ -6,7 +6,7 @@
 # picture. At the end you cut the sum into four parts and let four processes compute them. Distributed training begins
 # with that cut.
 #
-# The nine labs together build one program: several processes that train one network. In labs 1 to 3 you write the
+# Labs 1 to 6 together build one program: several processes that train one network. In labs 1 to 3 you write the
 # gradient, first of a line, then of mini-batches, then of a network. In lab 4 you write the messages between processes,
 # in lab 5 a fast way to add gradients, and in lab 6 you put all of this together.
 #
@@ -91,8 +91,8 @@ _ = np.seterr(over="ignore", invalid="ignore")  # a descent that diverges ends i
 #   it says about how many lines you need.
 # - The **check** below a task runs your code. It passes, or it says in a sentence what is probably wrong. Run it as
 #   often as you like: Shift+Enter in the task leads to the check, and a second Shift+Enter runs it. It is folded to one
-#   line because it names the mistakes that others have made; click the line to open it. When the lab is graded, the
-#   check also tries other inputs.
+#   line because it names the mistakes that others have made. To open it, click the line, or press Enter where you would
+#   press Shift+Enter to run it. When the lab is graded, the check also tries other inputs.
 # - A **prediction** asks what you expect before you run an experiment. It is not graded. The experiment shows it again
 #   beside what came out.
 # - A cell that begins with the comment `# Demonstration` draws or times what you have written. Change it as you
@@ -1095,7 +1095,7 @@ got = np.asarray(fit_line(households["income"], households["foodexp"]), dtype=fl
 assert got.shape == (2,), f"fit_line returns two numbers, m and b; yours returns {got.size}."
 assert np.allclose(got, right, rtol=1e-6, atol=0), (
     f"np.polyfit finds m = {right[0]:.6f}, b = {right[1]:.4f} on Engel's data; yours are {got}. "
-    "Does your code contain a number from the small example?"
+    "If the check above passes, does your code contain a number from its small example?"
 )
 
 # %% measure
@@ -1256,6 +1256,7 @@ assert got.shape == (2,), f"errors returns two numbers; yours returns {got.size}
 assert not np.allclose(got, [2, 0.5]), "the two errors are swapped: return the error on the points of the fit first."
 assert not np.allclose(got, [1.5, 4]), "these are sums of squares. The groups differ in size, so return means."
 assert not np.allclose(got, np.sqrt([0.5, 2])), "these are square roots. Return the mean squares themselves."
+assert not np.allclose(got, [2 / 3, 1]), "you took the mean of |residual|. Square each residual, then take the mean."
 assert abs(got[1]) > 1e-9, (
     "you fitted a second time, on the held-out points. The coefficients a come from (A, y) alone."
 )
@@ -1456,7 +1457,8 @@ assert got.shape == (2,), f"the gradient is an array of two numbers; yours has t
 assert not np.allclose(got, [0.25, -0.5]), "the sign is wrong: f(x) has a minus sign in y - f(x)."
 assert not np.allclose(got, [-0.125, 0.25]), "the factor 2 of the square's derivative is missing."
 assert not (np.allclose(got, [-1, 2]) or np.allclose(got, [-0.5, 1])), (
-    "p(1-p) is missing: this is the gradient of the cross-entropy. R is a sum of squares."
+    "p(1-p) or one of its two factors is missing. Without p(1-p) this is the gradient of the cross-entropy, but R is a "
+    "sum of squares."
 )
 assert not np.allclose(got, [0.5, -0.25]), "R_a and R_b are swapped: theta = [a, b]."
 assert not np.allclose(got, [-0.25 / 3, 0.5 / 3]), "you divided by n. R is a sum, so its gradient is a sum."

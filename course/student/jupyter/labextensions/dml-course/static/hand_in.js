@@ -18,8 +18,13 @@ export function makeHandIn(lab, app, tracker, options) {
       this.status = makeStatus();
       this.area = make("div", { class: "dml-HandIn-area" });
       this.button = makeButton(`Hand in ${this.name}`, () => this.begin(), "jp-mod-styled jp-mod-accept");
-      // Keys that are pressed here must not reach the notebook, where letters are commands.
-      this.node.addEventListener("keydown", (event) => event.stopPropagation());
+      // Keys that are pressed here must not reach the notebook, where letters are commands. Escape leads back to it.
+      this.node.addEventListener("keydown", (event) => {
+        event.stopPropagation();
+        if (event.key === "Escape") {
+          this.node.closest(".jp-Cell").focus();
+        }
+      });
       this.node.replaceChildren(this.button, this.status, this.area);
     }
 
