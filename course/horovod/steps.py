@@ -39,9 +39,8 @@ class Steps:
         """
         start, printed = self.log.stat().st_size, time.monotonic()
         with self.log.open("ab") as log:
-            program = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.environment, preexec_fn=_be_nice
-            )
+            # Without a preexec_fn: a Ctrl-C that comes while Python forks for one is lost.
+            program = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.environment)
         try:
             while program.poll() is None:
                 with contextlib.suppress(subprocess.TimeoutExpired):
@@ -67,11 +66,6 @@ class Steps:
     def minutes(self):
         """Return how long the build has taken so far: "1.2 minutes"."""
         return f"{(time.monotonic() - self.began) / 60:.1f} minutes"
-
-
-def _be_nice():
-    """Give way to other programs."""
-    os.nice(10)
 
 
 def _end(program):
