@@ -917,7 +917,7 @@ for N in (1, 2, 4, 8):
         f"{plain.trace.bytes_sent[0] / 10:9,.0f} and {parts.trace.bytes_sent[0] / 10:9,.0f}; weights equal to the last bit: "
         f"{np.array_equal(plain[0][0], parts[0][0])}"
     )
-outcome("shared-state", parts[-1][1])
+outcome("shared-state", parts[0][1])
 
 # %% [markdown]
 # Each rank keeps an $N$-th of the moments, and not a byte more is sent. Later stages of ZeRO, and PyTorch's FSDP (fully
