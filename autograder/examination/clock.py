@@ -30,9 +30,12 @@ class Clock:
         """Forget the processes observed so far: the next observation begins now."""
         self.observed, self.delays = time.monotonic(), {}
 
-    def stand_still(self, seconds):
-        """Do not count the last `seconds`, in which the room waited for others."""
-        self.waited += seconds
+    def stand_still(self, seconds, waited):
+        """Do not count the last `seconds`, in which the room waited for others.
+
+        waited: what `waited` was before them. What `observe` has added since then counts once only.
+        """
+        self.waited = max(self.waited, waited + seconds)
 
     def observe(self, pids, cpu_seconds):
         """Hold the clock back by what the room has waited since the last observation.

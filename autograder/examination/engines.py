@@ -66,13 +66,14 @@ class Engines:
     @contextlib.contextmanager
     def elsewhere(self, read_clock=lambda: 0):
         """Let the student's clock follow `read_clock`, or else stand still, while its kernel waits for the grader's."""
-        began, before = time.monotonic(), read_clock()
+        clock = self.link.kernel.room.clock
+        began, before, waited = time.monotonic(), read_clock(), clock.waited
         with self.link.asking():
             try:
                 yield
             finally:
                 passed = read_clock() - before
-                self.link.kernel.room.clock.stand_still(time.monotonic() - began - passed)
+                clock.stand_still(time.monotonic() - began - passed, waited)
 
 
 class Later(StandIn):

@@ -1,6 +1,6 @@
 # task: staleness
 # loses: staleness-check
-# hint: has no key 3
+# hint: workers have the numbers 1 to N
 def count_staleness(pushes, N):
     given = dict.fromkeys(range(N), 0)
     counted = []

@@ -18,3 +18,13 @@ def test_processes_that_are_new_or_gone_do_not_move_the_clock():
     clock.observe([os.getpid()], 0)  # its first delay may date from long before
     clock.observe([2**22 + 1], 0)
     assert clock.waited == 0
+
+
+def test_waiting_for_the_graders_kernel_that_was_observed_too_counts_once():
+    clock = Clock()
+    before = clock.waited
+    clock.waited += 2  # as `observe` does meanwhile
+    clock.stand_still(5, before)
+    assert clock.waited == 5
+    clock.stand_still(1, clock.waited)
+    assert clock.waited == 6
