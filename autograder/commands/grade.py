@@ -4,8 +4,10 @@ Prints one line per hand-in; the work is done by `gradebook.grading`, which take
 line is printed before.
 """
 
+import contextlib
 import dataclasses
 import json
+import signal
 import time
 from pathlib import Path
 
@@ -36,16 +38,17 @@ def run(args):
     try:
         from autograder.gradebook import grading
 
-        result = grading.grade(
-            args.hand_ins,
-            args.classroom,
-            workers=args.workers,
-            profile=args.profile,
-            again=args.again,
-            unsafe=args.unsafe,
-            on_start=progress.start,
-            on_outcome=progress.report,
-        )
+        with keeping_interrupts() as check:
+            result = grading.grade(
+                args.hand_ins,
+                args.classroom,
+                workers=args.workers,
+                profile=args.profile,
+                again=args.again,
+                unsafe=args.unsafe,
+                on_start=progress.start,
+                on_outcome=lambda outcome: (progress.report(outcome), check()),
+            )
     except KeyboardInterrupt:
         raise Problem(f"stopped{progress.describe_rest()}. Run the same command again to continue.") from None
     failed = [outcome for outcome in result.outcomes if outcome.failed]
@@ -68,6 +71,32 @@ def run(args):
         print(f"{graded} hand-ins graded: see {result.csv.name}, feedback/ and reports/ in {result.csv.parent}.")
         print(f"To see what was handed in and to grade written answers: course formgrader {args.classroom}")
     return 1 if failed else 0
+
+
+@contextlib.contextmanager
+def keeping_interrupts():
+    """Yield a function that raises KeyboardInterrupt if a Ctrl-C came since, and was lost.
+
+    Python drops what is raised inside a weakref's callback or a `__del__`, and a Ctrl-C may come there.
+    """
+    came, before = [], signal.getsignal(signal.SIGINT)
+
+    def note(number, frame):
+        came.append(number)
+        before(number, frame)
+
+    def check():
+        if came:
+            raise KeyboardInterrupt
+
+    if not callable(before):  # Ctrl-C is ignored
+        yield check
+        return
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield check
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def print_changes(changes):

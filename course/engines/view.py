@@ -138,6 +138,8 @@ class EnginesView(OpenView):
         while time.monotonic() < deadline:
             time.sleep(0.01)
             now = self._set.read_stack_file(rank)
+            if now is None:  # the engine has just ended
+                return None
             _, main, outermost = now[0].split(maxsplit=2)
             if frames := parse_main_stack(now[len(before) :], main, outermost):
                 return frames

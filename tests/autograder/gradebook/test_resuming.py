@@ -9,10 +9,12 @@ import sqlite3
 import subprocess
 import sys
 import time
+import weakref
 
 import psutil
 import pytest
 
+from autograder.commands import grade
 from autograder.examination import pool, sandbox
 from autograder.examination.control_groups import ControlGroup
 from autograder.examination.examiner import examine_apart
@@ -109,6 +111,24 @@ def test_an_interrupt_is_one_sentence_and_leaves_nothing_running(hand_ins, class
     graded = [path for path in read_times(class_) if json.loads(path.read_text())["graded"]]
     assert done + left == 6 and len(graded) in (done, done + 1), "one more where the interrupt came before its line"
     assert are_gone(started)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_ctrl_c_that_python_drops_still_stops_the_grading():
+    class Thing:
+        pass
+
+    def interrupt(_):
+        signal.raise_signal(signal.SIGINT)
+
+    with grade.keeping_interrupts() as check:
+        check()
+        thing = Thing()
+        reference = weakref.ref(thing, interrupt)
+        del thing  # what the callback raises is printed and dropped
+        with pytest.raises(KeyboardInterrupt):
+            check()
+    assert reference() is None
 
 
 def test_only_new_hand_ins_are_examined_and_again_examines_all(hand_ins, class_, mini, monkeypatch):
