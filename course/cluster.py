@@ -31,7 +31,7 @@ os.register_at_fork(after_in_child=_forget_in_fork)
 
 
 def start(n, launcher=None, profile=None):
-    """Start `n` engines, which one line says, or return the running ones.
+    """Start `n` engines and print one line about them, or return the running ones.
 
     n: number of engines. launcher: "mpi" makes them the ranks of an MPI program, whose ranks are the engines' numbers.
     profile: the name of an ipyparallel profile, whose own launchers start the engines (Slurm and other batch systems).
