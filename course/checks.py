@@ -25,6 +25,7 @@ from course.spmd import spmd
 PRECISION = 1e-9  # of the largest entry: far above the rounding of float64, far below that of float32
 HUGE = 0x7F  # a byte; a number made of such bytes is close to the largest of its type, or NaN
 SPOILED = 2**16  # bytes: filling the memory of larger arrays takes too long
+SMALL = range(8, 257, 8)  # bytes of arrays of up to 32 numbers in float64
 KEPT = 8  # arrays of each size, since NumPy keeps 7 freed blocks per size to use again
 DIGITS = {"float32": 7, "float16": 3}
 
@@ -201,14 +202,16 @@ def as_array(tensor):
 
 
 def spoil_free_memory(given):
-    """Fill the memory that np.empty will probably return for arrays of the sizes in `given`.
+    """Fill the memory that np.empty will probably return for small arrays, and for arrays of the sizes in `given`.
 
     Otherwise an entry that the function never writes could be right by luck: it may hold the result of an earlier call.
     """
-    for size in {array.nbytes for array in find_arrays(list(given.values()))}:
+    for size in {array.nbytes for array in find_arrays(list(given.values()))}.union(SMALL):
         if size <= SPOILED:
-            blocks = [np.full(size, HUGE, np.uint8) for _ in range(KEPT)]
-            blocks.clear()
+            blocks = [np.empty(size, np.uint8) for _ in range(KEPT)]
+            for block in blocks:
+                block.fill(HUGE)
+            del block, blocks
 
 
 def find_narrow(value):

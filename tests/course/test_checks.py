@@ -163,3 +163,10 @@ def test_an_entry_that_is_never_written_is_not_right_by_luck(dtype):
     for _ in range(20):
         x + 1  # the right result, in memory that is free afterwards
         assert not is_close(call(forgets_the_last, x), x + 1)
+
+
+@pytest.mark.parametrize("count", [1, 4, 32])
+def test_an_entry_of_a_small_result_is_not_right_by_luck_where_no_argument_has_its_size(count):
+    for _ in range(20):
+        np.arange(count) + 0.5  # the right result, in memory that is free afterwards
+        assert not is_close(call(np.empty, count), np.arange(count) + 0.5)
