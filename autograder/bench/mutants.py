@@ -15,7 +15,7 @@ from autograder.authoring import judge, mutants
 from autograder.labs import answers, build, source
 from course.errors import Problem
 
-LEAST_SECONDS, TIMES = 2, 5  # a mutant that loops is caught after 2 seconds and 5 times the time of its answer
+LEAST_SECONDS, TIMES = 2, 5  # a mutant that loops is caught after 2 seconds and 5 times the time of its answer, twice
 TRIES = 3  # of a right answer, which may be too slow for the limits of a run on engines where the machine is busy
 OF_SOLUTION = "solution"  # the name of the answer that is the solution
 
@@ -66,23 +66,33 @@ def judge_mutants(solution, right):
     """
     with judge.open_kernel("outside") as examination:
         judge.run_cells(solution, examination)
-        whole, kept = examination.cell_seconds, len(examination.history)
+        kept = len(examination.history)
         for answer in right:
             limit = LEAST_SECONDS + TIMES * time_answer(answer, solution, examination)
             for mutant in mutants.make_mutants(answer.source):
                 attempt = answers.Answer(answer.name, answer.task, mutant.source)
-                examination.cell_seconds, examination.remarks = limit, []
-                yield answer, mutant, find_first_hint(attempt, solution, examination)
-                examination.cell_seconds = whole
+                hint, seconds = find_first_hint(attempt, solution, examination, limit)
+                if seconds > limit:  # it loops, or the machine is busier than when its answer was timed
+                    limit = max(limit, LEAST_SECONDS + TIMES * time_answer(answer, solution, examination))
+                    hint, _ = find_first_hint(attempt, solution, examination, limit)
+                yield answer, mutant, hint
                 if examination.remarks:  # perhaps the kernel is a new one, in which the first call takes longer
                     time_answer(answer, solution, examination)
                 del examination.history[kept:]  # a kernel that is replaced runs the solved lab, not all mutants
 
 
-def find_first_hint(answer, solution, examination):
-    """Return the hint of the first check that an answer loses, None if it loses none. No check runs after that one."""
+def find_first_hint(answer, solution, examination, limit):
+    """Return (hint of the first check that an answer loses, None if it loses none; seconds that this took).
+
+    No check runs after that one. limit: the seconds for each cell.
+    """
+    whole, began = examination.cell_seconds, examination.kernel.now()
+    examination.cell_seconds, examination.remarks = limit, []
     with contextlib.closing(judge.run_checks(answer, solution, examination)) as checks:
-        return next((hint for _, hint in checks if hint is not None), None)
+        hint = next((hint for _, hint in checks if hint is not None), None)
+        seconds = examination.kernel.now() - began
+    examination.cell_seconds = whole
+    return hint, seconds
 
 
 def time_answer(answer, solution, examination):
