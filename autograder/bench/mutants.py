@@ -15,7 +15,7 @@ from autograder.authoring import judge, mutants
 from autograder.labs import answers, build, source
 from course.errors import Problem
 
-LEAST_SECONDS, TIMES = 2, 5  # a mutant that loops is caught after 2 seconds and 5 times the time of its answer, twice
+LEAST_SECONDS, TIMES = 2, 5  # a mutant that loops is caught after 2 seconds and 5 times the time of its answer
 TRIES = 3  # of a right answer, which may be too slow for the limits of a run on engines where the machine is busy
 OF_SOLUTION = "solution"  # the name of the answer that is the solution
 
@@ -72,8 +72,8 @@ def judge_mutants(solution, right):
             for mutant in mutants.make_mutants(answer.source):
                 attempt = answers.Answer(answer.name, answer.task, mutant.source)
                 hint, seconds = find_first_hint(attempt, solution, examination, limit)
-                if seconds > limit:  # it loops, or the machine is busier than when its answer was timed
-                    limit = max(limit, LEAST_SECONDS + TIMES * time_answer(answer, solution, examination))
+                if seconds > limit and limit < 2 * (now := time_answer(answer, solution, examination)):
+                    limit = LEAST_SECONDS + TIMES * now  # the machine is busier than when the answer was timed first
                     hint, _ = find_first_hint(attempt, solution, examination, limit)
                 yield answer, mutant, hint
                 if examination.remarks:  # perhaps the kernel is a new one, in which the first call takes longer
