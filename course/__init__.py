@@ -15,6 +15,7 @@ PUBLIC = {  # short name in labs -> module
     "first_training": "course.experiments.first_training",
     "hand_in": "course.student.hand_in",
     "hogwild": "course.experiments.hogwild",
+    "mapreduce": "course.experiments.mapreduce",
     "networks": "course.experiments.networks",
     "parallel": "course.experiments.parallel",
     "partitions": "course.experiments.partitions",
