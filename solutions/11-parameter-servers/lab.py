@@ -255,10 +255,13 @@ def serve_in_turn(comm, W, rate, rounds):
     return W
 
 
-def train_bowls(comm, seconds, serve, work, **options):
-    """Rank 0 serves. Worker n has the loss |W - (8n, 1)|² / 2, and each gradient takes seconds[n - 1] to compute."""
+def train_bowls(comm, seconds, serve, work, begin=(0.0, 0.0), **options):
+    """Rank 0 serves, from the weights `begin`. Worker n has the loss |W - (8n, 1)|² / 2.
+
+    seconds[n - 1]: how long worker n computes each gradient.
+    """
     if comm.rank == 0:
-        return serve(comm, np.zeros(2), **options)
+        return serve(comm, np.array(begin), **options)
 
     def gradient(W):
         comm.compute(seconds[comm.rank - 1])
@@ -427,10 +430,10 @@ assert nbytes == (2 * 4 + 3 * 2) * 16, f"2 U + 3 N = 14 arrays of 16 bytes are 2
 from course.checks import is_close
 
 for N_now, spans, U in [(1, [1.0], 5), (3, [1.0, 0.31, 2.27], 25), (5, [1.01, 1.13, 0.37, 5.19, 1.71], 60)]:
-    run = spmd(
-        with_given_worker, ranks=N_now + 1, carrier="simulated", seconds=spans, serve=serve, rate=0.25, updates=U
-    )
-    W_now, given = np.zeros(2), [(0, np.zeros(2))] * N_now
+    options = {"seconds": spans, "begin": [3.0, 1.0], "rate": 0.25, "updates": U}
+    run = spmd(with_given_worker, ranks=N_now + 1, carrier="simulated", serve=serve, **options)
+    W_now = np.array([3.0, 1.0])
+    given = [(0, W_now)] * N_now
     events, right = sorted((k * span, n) for n, span in enumerate(spans) for k in range(1, 300))[:U], []
     for i, (_, n) in enumerate(events):
         right.append((n + 1, i - given[n][0]))
@@ -441,7 +444,7 @@ for N_now, spans, U in [(1, [1.0], 5), (3, [1.0, 0.31, 2.27], 25), (5, [1.01, 1.
         f"{N_now} workers that need {spans} seconds: pushes should be {right}, but yours are {pushes}."
     )
     assert is_close(np.asarray(run[0][0], dtype=float), W_now), (
-        f"{N_now} workers: W should be {W_now}, not {run[0][0]}."
+        f"{N_now} workers, from W = (3, 1): W should end at {W_now}, not {run[0][0]}."
     )
     nbytes = int(np.sum(run.trace.bytes_sent))
     assert nbytes == (2 * U + 3 * N_now) * 16, (
@@ -1188,17 +1191,10 @@ from course.checks import is_close
 
 for S_now in (1, 3, 4):
     spans = [1.01, 1.13, 0.37, 2.19]
-    run = spmd(
-        with_given_worker,
-        ranks=5,
-        carrier="simulated",
-        seconds=spans,
-        serve=serve_softly,
-        rate=0.25,
-        updates=10,
-        S=S_now,
-    )
-    W_now, given, right, sums = np.zeros(2), [(0, np.zeros(2))] * 4, [], np.zeros(2)
+    options = {"seconds": spans, "begin": [3.0, 1.0], "rate": 0.25, "updates": 10, "S": S_now}
+    run = spmd(with_given_worker, ranks=5, carrier="simulated", serve=serve_softly, **options)
+    W_now, right, sums = np.array([3.0, 1.0]), [], np.zeros(2)
+    given = [(0, W_now)] * 4
     for i, (_, n) in enumerate(
         sorted((k * span, n) for n, span in enumerate(spans) for k in range(1, 99))[: 10 * S_now]
     ):
@@ -1210,7 +1206,7 @@ for S_now in (1, 3, 4):
     assert [tuple(int(part) for part in each) for each in run[0][1]] == right, f"S = {S_now}: pushes should be {right}."
     got = np.asarray(run[0][0], dtype=float)
     assert S_now == 4 or got[0] > 0.8 * W_now[0], f"S = {S_now}, 4 workers: divide by S, not by the number of workers."
-    assert is_close(got, W_now), f"S = {S_now}: W should be {W_now}, not {got}."
+    assert is_close(got, W_now), f"S = {S_now}, from W = (3, 1): W should end at {W_now}, not {got}."
 ### END HIDDEN TESTS
 
 # %% measure
@@ -1326,23 +1322,10 @@ from course.checks import is_close
 
 spans = [1.0, 1.13, 0.87, 5.31, 2.77]
 for take_now in (5, 4, 3, 1):
-    run = spmd(
-        with_given_worker,
-        ranks=6,
-        carrier="simulated",
-        seconds=spans,
-        serve=serve_rounds,
-        rate=0.25,
-        rounds=9,
-        take=take_now,
-    )
-    W_now, joined, held, right, now = (
-        np.zeros(2),
-        {n: (0, np.zeros(2), span) for n, span in enumerate(spans)},
-        [],
-        [],
-        0,
-    )
+    options = {"seconds": spans, "begin": [3.0, 1.0], "rate": 0.25, "rounds": 9, "take": take_now}
+    run = spmd(with_given_worker, ranks=6, carrier="simulated", serve=serve_rounds, **options)
+    W_now, held, right, now = np.array([3.0, 1.0]), [], [], 0
+    joined = {n: (0, W_now, span) for n, span in enumerate(spans)}
     while now < 9:
         n = min((n for n in joined if n not in [each for each, _ in held]), key=lambda n: joined[n][2])
         began, W_of, when = joined[n]
@@ -1357,7 +1340,7 @@ for take_now in (5, 4, 3, 1):
             held = []
     got = np.asarray(run[0][0], dtype=float)
     assert is_close(got, W_now), (
-        f"the first {take_now} of 5 workers, 9 rounds: W should be {W_now}, but yours is {got}."
+        f"the first {take_now} of 5 workers, 9 rounds from W = (3, 1): W should be {W_now}, but yours is {got}."
     )
     assert [int(each) for each in run[0][1]] == right, (
         f"the first {take_now} of 5: dropped should be {right}, not {run[0][1]}."
