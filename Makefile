@@ -1,20 +1,22 @@
 # make lab, make test, make test-long, make bench: each makes the environment .venv first if it is missing or outdated.
 # make lab also builds Horovod, once, while JupyterLab already runs: make lab HOROVOD=no leaves it out.
+# make lab SPARK=yes installs Spark first, once, for further steps of lab 14; it stays until the environment is removed.
 # To use another Python 3.11 than the one in PATH: make lab PYTHON=/path/to/python3.11
 
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 ENV_PYTHON = .venv/bin/python
 PYTHON =
 HOROVOD = yes
+SPARK = no
 
 # .venv/made is written last and holds what the environment was made for: this folder, which its scripts name, and these
 # pins. So an environment that is incomplete, moved or outdated is never used.
 WANTED := $(CURDIR) $(shell cat requirements.txt pyproject.toml | cksum)
 READY := $(shell test "$$(cat .venv/made 2>/dev/null)" = "$(WANTED)" && $(ENV_PYTHON) -c "" 2>/dev/null && echo yes)
 
-.PHONY: lab test test-long test-rest test-again bench environment horovod made pins
+.PHONY: lab test test-long test-rest test-again bench environment horovod spark made pins
 
-lab: environment
+lab: environment $(if $(filter yes,$(SPARK)),spark)
 	@$(ENV_PYTHON) -m course.command lab $(if $(filter yes,$(HOROVOD)),--horovod)
 
 # The tests run in three processes, on two cores too: most tests wait for other processes half of their time. Horovod is
@@ -55,6 +57,13 @@ environment: $(if $(READY),,made)
 
 horovod: environment
 	@$(ENV_PYTHON) -m course.horovod.build
+
+spark: environment
+	@$(ENV_PYTHON) -m pip --disable-pip-version-check --quiet --retries 2 install --no-input -r requirements-spark.txt \
+	  2>.venv/install-spark.log || { \
+	  echo "Spark could not be installed (.venv/install-spark.log says why): connect to the network, make room for 2 GB," \
+	    "and try again, or leave it out." >&2; exit 1; }
+	@$(ENV_PYTHON) -c "from course import spark; print(spark.describe_missing() or 'Spark is installed.')"
 
 made:
 	@set -e; found=; fail() { echo "$$*" >&2; exit 1; }; \

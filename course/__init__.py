@@ -16,6 +16,7 @@ PUBLIC = {  # short name in labs -> module
     "hand_in": "course.student.hand_in",
     "hogwild": "course.experiments.hogwild",
     "mapreduce": "course.experiments.mapreduce",
+    "memory": "course.experiments.memory",
     "networks": "course.experiments.networks",
     "parallel": "course.experiments.parallel",
     "partitions": "course.experiments.partitions",
@@ -23,6 +24,7 @@ PUBLIC = {  # short name in labs -> module
     "scene": "course.competition.scene",
     "score": "course.competition.score",
     "servers": "course.experiments.servers",
+    "spark": "course.experiments.spark",
     "torch_parallel": "course.experiments.torch_parallel",
     "warmup": "course.experiments.warmup",
 }

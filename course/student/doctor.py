@@ -18,6 +18,7 @@ from pathlib import Path
 import psutil
 
 from course.comm.carriers import list_usable
+from course.experiments import spark
 from course.home import LABS
 from course.horovod import installation, recipe
 from course.horovod.installation import find_version
@@ -125,7 +126,7 @@ def check():
     """Look at this machine; returns a MachineReport."""
     checks = (
         *(check_python, check_cores, check_memory, check_disk, check_engines, check_carriers, check_torch),
-        *(check_tensorflow, check_browser, check_gpus, check_mpi, check_horovod, check_sandbox),
+        *(check_tensorflow, check_browser, check_gpus, check_mpi, check_horovod, check_spark, check_sandbox),
     )
     return MachineReport(check_one() for check_one in checks)
 
@@ -245,6 +246,14 @@ def check_horovod():
         return Finding("Horovod", NOT_YET, f"{details}; lab 06 needs it", "it is being built: wait some minutes")
     get = "; ".join(filter(None, ["make lab builds it from source", installation.find_missing_tools()]))
     return Finding("Horovod", NOT_YET, f"{details}; lab 06 needs it", get)
+
+
+def check_spark():
+    """Spark and the Java that it runs on, without starting either, which takes seconds."""
+    if missing := spark.list_missing():
+        get = "; ".join(missing.values())
+        return Finding("Spark", NOT_YET, f"{' and '.join(missing)} not found; further steps of lab 14 need it", get)
+    return Finding("Spark", THERE, f"pyspark {find_version('pyspark')} with Java {spark.find_java()}")
 
 
 def check_sandbox():

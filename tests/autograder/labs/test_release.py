@@ -33,7 +33,8 @@ def names(folder):
 
 def test_students_receive_the_course_and_nothing_of_the_instructors(students):
     received = names(students)
-    assert {"README.md", "Makefile", "pyproject.toml", "requirements.txt", "labs/index.ipynb"} <= received
+    assert {"README.md", "Makefile", "pyproject.toml", "labs/index.ipynb"} <= received
+    assert {"requirements.txt", "requirements-spark.txt"} <= received
     assert {"course/student/lab.py", "labs/01-regression/01-regression.ipynb"} <= received
     assert not [name for name in received if name.split("/")[0] in {"solutions", "autograder", "tests", ".ci", "work"}]
     assert not [name for name in received if "__pycache__" in name or name.startswith((".git/", ".venv/"))]

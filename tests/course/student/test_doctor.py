@@ -40,7 +40,7 @@ def test_everything_that_the_labs_need_is_there(report):
     all_there = "have all they need." if horovod.state == "works" else "can begin. Of these, lab 06 also needs Horovod."
     assert str(report).endswith(all_there)
     assert [f.what for f in report][:6] == ["Python", "cores", "memory", "disk", "engines", "carriers"]
-    assert {"GPUs", "MPI", "Horovod", "sandbox", "browser"} <= {finding.what for finding in report}
+    assert {"GPUs", "MPI", "Horovod", "Spark", "sandbox", "browser"} <= {finding.what for finding in report}
 
 
 def test_the_verdict_names_the_labs_of_the_course(monkeypatch, tmp_path):
@@ -148,6 +148,17 @@ def test_horovod_is_named_with_its_frameworks_or_with_how_to_get_it(monkeypatch)
     finding = doctor.check_horovod()
     assert finding.state == "not needed yet" and finding.found.endswith("lab 06 needs it")
     assert finding.get == "make lab builds it from source; g++ is missing here"
+
+
+def test_spark_is_named_with_its_java_or_with_how_to_get_it(monkeypatch):
+    monkeypatch.setattr(doctor.spark, "list_missing", dict)
+    monkeypatch.setattr(doctor.spark, "find_java", lambda: "17.0.15")
+    monkeypatch.setattr(doctor, "find_version", lambda _: "4.3.0")
+    assert doctor.check_spark() == doctor.Finding("Spark", "works", "pyspark 4.3.0 with Java 17.0.15")
+    monkeypatch.setattr(doctor.spark, "list_missing", lambda: {"Java 17 or newer": "install a package"})
+    finding = doctor.check_spark()
+    assert finding.state == "not needed yet" and finding.get == "install a package"
+    assert finding.found == "Java 17 or newer not found; further steps of lab 14 need it"
 
 
 def test_a_browser_is_found_where_there_is_no_screen_and_a_short_path(monkeypatch, tmp_path):
