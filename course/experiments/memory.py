@@ -7,7 +7,7 @@ experiment needs neither a large machine nor much time.
 import contextlib
 import logging
 import resource
-import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -53,10 +53,14 @@ def limit(megabytes):
             resource.setrlimit(resource.RLIMIT_AS, (most, resource.RLIM_INFINITY))
 
 
+def watch():
+    """From now on this process keeps account of what Python and NumPy allocate, for `read_peak`."""
+    tracemalloc.start()
+
+
 def read_peak():
-    """The largest memory that this process has had so far, in 10⁶ bytes."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / MB if sys.platform == "darwin" else peak * 1024 / MB
+    """The largest amount that was allocated at one time since `watch`, in 10⁶ bytes."""
+    return tracemalloc.get_traced_memory()[1] / MB
 
 
 @contextlib.contextmanager

@@ -22,6 +22,7 @@ import urllib.request
 import warnings
 from pathlib import Path
 
+import numpy as np
 import psutil
 
 from course.engines.supervision import SupervisorClient
@@ -110,6 +111,8 @@ def make_context(master):
         return running
     if running is not None:
         running.stop()
+    if not master.startswith("spark:"):
+        stop_daemons()
     options = f"{QUICK} -Dlog4j2.configurationFile={make_folder() / 'log4j2.properties'}"
     conf = SparkConf(loadDefaults=False).setMaster(master).setAll(SETTINGS.items())
     conf.set("spark.driver.extraJavaOptions", options).set("spark.executor.extraJavaOptions", options)
@@ -212,6 +215,30 @@ def stop_daemons():
         _daemons.pop().close()
 
 
+def map_reduce(rdd, mapper, reducer, combiner=None, model=None):
+    """What lab 14's `map_reduce` does, with Spark's own shuffle: (keys, rows) of all keys, in ascending order.
+
+    rdd: the shards. mapper(shard, model): (keys, values), int64 (n,) and float64 (n, width). reducer(values), and
+    combiner(values): rows -> one row, shape (width,); with a combiner, Spark combines the records of each partition
+    before the shuffle. model: broadcast to the workers. Returns int64, shape (m,), and float64, shape (m, width).
+    """
+    broadcast = rdd.context.broadcast(model)
+
+    def read(shards):
+        for shard in shards:
+            keys, values = mapper(shard, broadcast.value)
+            yield from zip(keys.tolist(), values, strict=True)
+
+    records = rdd.mapPartitions(read)
+    if combiner is None:
+        groups = records.groupByKey().mapValues(lambda rows: np.array(list(rows)))
+    else:
+        sums = records.reduceByKey(lambda one, other: combiner(np.stack([one, other])))
+        groups = sums.mapValues(lambda row: row[None])
+    keys, rows = zip(*sorted(groups.mapValues(reducer).collect(), key=lambda record: record[0]), strict=True)
+    return np.array(keys, dtype=np.int64), np.array(rows)
+
+
 def read_page(sc, page):
     """What one of Spark's pages shows, such as "stages" or "executors": a list of dicts."""
     sc._jsc.sc().listenerBus().waitUntilEmpty()  # the pages are behind by some milliseconds
@@ -223,8 +250,7 @@ def read_page(sc, page):
 def counting(sc):
     """Count what Spark does: yields a function that returns its counts since then, by the metrics of Spark's own pages.
 
-    The counts are a dict: stages (run, not those skipped), tasks, records (written by all shuffles) and bytes (of them,
-    serialized and compressed).
+    The counts are a dict: stages and tasks that were run, and bytes (that were written by shuffles, compressed).
     """
 
     def count():
@@ -232,7 +258,6 @@ def counting(sc):
         return {
             "stages": sum(each["status"] == "COMPLETE" for each in stages),
             "tasks": sum(each["numCompleteTasks"] for each in stages),
-            "records": sum(each["shuffleWriteRecords"] for each in stages),
             "bytes": sum(each["shuffleWriteBytes"] for each in stages),
         }
 

@@ -34,8 +34,9 @@
 # | A | a mapper that dies | 9 |
 # | B | slow workers, portions and backup tasks | 12 |
 # | C | online learning and its regret | 10 |
-# | D | Spark and Dask, for real | 10 |
-# | E | the ecosystem today, and real GPUs | 5 |
+# | D | Spark, for real | 25 |
+# | E | more data than memory: Dask, and Spark again | 8 |
+# | F | the ecosystem today, and real GPUs | 5 |
 #
 # You know all-to-all from lab 4, messages of unknown size from lab 12, and sums over shards since lab 1.
 #
@@ -1558,12 +1559,349 @@ plots.curves(
 # A negative regret is possible: you changed your $w$, and the best fixed one could not. The SGD of labs 2 to 13 is this
 # method with examples that are drawn at random from a fixed set, without the projection.
 #
-# ## Further: D. Spark and Dask, for real
+# ## Further: D. Spark, for real (to run)
 #
-# *To run.* Your mappers, `add`, `divide` and `reduce_by_key` know nothing of ranks: the mappers take a shard and a
-# model, and return two arrays. So they run in other systems, too.
+# Apache Spark keeps a data set as an **RDD**, a resilient distributed dataset: a list of **partitions**, each with the
+# operations that make it. A **transformation**, such as `map`, only adds an operation to this list, the **lineage**. An
+# **action**, such as `collect`, runs everything that it needs. A driver, here this notebook, hands the partitions to
+# **executors** (Zaharia and others, *Resilient Distributed Datasets*, NSDI 2012).
 #
-# ## Further: E. The ecosystem today, and real GPUs (to read)
+# Spark needs 500 MB and Java, so it is not part of the course's environment. `make lab SPARK=yes` installs it. Without
+# it, each cell of this step says so in one line. With it, the step takes about two minutes of computing.
+
+# %% measure
+# Demonstration (not graded): Spark on this machine, with two threads. It ends with this notebook.
+from course import spark
+
+if spark.is_usable():
+    sc = spark.start("local[2]")
+    print(f"Spark {sc.version} runs. Open {sc.uiWebUrl} in a browser on this machine to see its jobs.")
+
+# %% [markdown]
+# Your mappers and reducers know nothing of ranks, so Spark can run them. `spark.map_reduce(rdd, mapper, reducer,
+# combiner, model)` has four steps:
+#
+# 1. `sc.broadcast(model)` sends the model to each executor once;
+# 2. `rdd.mapPartitions` runs your mapper on each shard;
+# 3. with a combiner, `reduceByKey` combines the records of each partition and shuffles; without one, `groupByKey`
+#    shuffles all records;
+# 4. `mapValues` runs your reducer on each key, and `collect` brings the result to the driver.
+#
+# Spark counts the bytes of its shuffles. They are pickled Python objects, compressed, so no formula gives their number.
+# Does the combiner save as much as in step 5?
+
+# %% predict spark-saving
+# k-means on 4,000 digits again, now in Spark. How many times fewer bytes are shuffled with the combiner? Write a number.
+
+# %% measure
+# Measurement (not graded): four of your algorithms, one iteration each, on ranks and in Spark.
+if spark.is_usable():
+    sc = spark.start("local[2]")
+    X, y = mapreduce.visits()
+    rows_of_X = list(zip(np.array_split(X, 4), np.array_split(y, 4), strict=True))
+    links, pages = mapreduce.web(2000, seed=0), np.arange(2000)
+    parts_of_web = [(part, links[np.isin(links[:, 0], part)]) for part in np.array_split(pages, 4)]
+    digits = mapreduce.digits()[0][:, :-1]
+    programs = {
+        "least squares": (rows_of_X, least_squares, add, None),
+        "Newton": (rows_of_X, newton, add, np.zeros(X.shape[1])),
+        "PageRank": (parts_of_web, follow, add, np.full(2000, 1 / 2000)),
+        "k-means": (np.array_split(digits, 4), nearest, add, digits[:10]),
+        "k-means, no combiner": (np.array_split(digits, 4), nearest, None, digits[:10]),
+    }
+    shuffled = {}
+    print(f"{'':20}   bytes on ranks   bytes in Spark   largest difference")
+    for name, (its_shards, mapper, combiner, model) in programs.items():
+        options = {"mapper": mapper, "reducer": add, "combiner": combiner, "model": model}
+        run = spmd(map_reduce, its_shards, carrier="simulated", timeout=60, **options)
+        with spark.counting(sc) as read_counts:
+            keys, rows = spark.map_reduce(sc.parallelize(its_shards, 4), **options)
+            shuffled[name] = read_counts()["bytes"]
+        own_keys, own_rows = mapreduce.collect(run)
+        assert np.array_equal(keys, own_keys), "Spark has other keys than your map_reduce."
+        print(f"{name:20} {run.trace.bytes_sent.sum():16,} {shuffled[name]:16,} {np.abs(rows - own_rows).max():20.1g}")
+    outcome("spark-saving", shuffled["k-means, no combiner"] / shuffled["k-means"])
+
+# %% [markdown]
+# Two things make Spark's numbers differ from yours. Spark writes **all** records of a shuffle to local files and counts
+# them; your count leaves out records whose home is their own rank. And Spark compresses: this helps most where many
+# numbers are equal, as in the pixels of digits.
+#
+# An error in a mapper happens in another process, below a hundred lines of Java. The notebook shows one sentence of it.
+
+# %% measure
+# Demonstration (not graded): what you see when a mapper fails. Make other mistakes in it.
+if spark.is_usable():
+
+    def broken_mapper(part):
+        smallest = part.min()
+        return 1 / int(smallest - 25)
+
+    try:
+        spark.start("local[2]").parallelize(np.array_split(np.arange(100), 4), 4).map(broken_mapper).collect()
+    except Exception as error:
+        print(spark.describe(error))
+
+# %% [markdown]
+# (On a cluster, Spark tries such a task four times before it gives up, since the reason might be the machine.)
+#
+# ### Descent: lazy, cached, as a tree
+#
+# Gradient descent reads the data once per step. An RDD is computed anew for each action, unless it is **cached**. How
+# often are the eight files below read in ten steps? An **accumulator** counts: workers add to it, and only the driver
+# reads it. The gradients are added by `treeAggregate`: with at least six partitions, groups of them are added by the
+# executors first, so that the driver gets fewer arrays. With fewer partitions Spark makes no tree.
+
+# %% predict passes
+# Eight files, ten steps of gradient descent, no cache. How many files are read in all? Write a number.
+
+# %% measure
+# Measurement (not graded): ten steps of gradient descent for logistic regression, without and with a cache.
+import tempfile
+import time
+from pathlib import Path
+
+if spark.is_usable():
+    from pyspark.cloudpickle import dumps
+
+    sc, (X, y) = spark.start("local[2]"), mapreduce.visits()
+
+    def gradient_of(shard, w):
+        return shard[0].T @ (1 / (1 + np.exp(-shard[0] @ w)) - shard[1])
+
+    def descend(files, is_cached, steps=10):
+        """(w, files read, seconds per step, stages) of gradient descent on the files."""
+        read = sc.accumulator(0)
+
+        def load(path):
+            read.add(1)
+            table = np.load(path)
+            return table[:, :-1], table[:, -1]
+
+        shards = sc.parallelize(files, len(files)).map(load)
+        shards = shards.cache() if is_cached else shards
+        w, seconds = np.zeros(X.shape[1]), []
+        with spark.counting(sc) as read_counts:
+            for _ in range(steps):
+                begin, sent = time.perf_counter(), sc.broadcast(w)
+                g = shards.treeAggregate(
+                    np.zeros(len(w)),
+                    lambda total, shard, sent=sent: total + gradient_of(shard, sent.value),
+                    lambda one, other: one + other,
+                )
+                w = w - 0.5 * g / len(X)
+                seconds.append(time.perf_counter() - begin)
+            return w, read.value, np.median(seconds), read_counts()["stages"]
+
+    w = np.zeros(X.shape[1])
+    for _ in range(10):
+        w = w - 0.5 * gradient_of((X, y), w) / len(X)
+    for parts, is_cached in ((8, False), (8, True), (4, True)):
+        with tempfile.TemporaryDirectory() as folder:
+            files = [f"{folder}/{i}.npy" for i in range(parts)]
+            for path, table in zip(files, np.array_split(np.column_stack([X, y]), parts), strict=True):
+                np.save(path, table)
+            own, read, seconds, stages = descend(files, is_cached)
+        print(
+            f"{parts} files, {'cached    ' if is_cached else 'not cached'}: {read:3} files read, {stages} stages, median "
+            f"{1000 * seconds:4.0f} ms per step, largest difference to NumPy {np.abs(own - w).max():.1g}"
+        )
+        if not is_cached:
+            outcome("passes", read)
+    centres, broadcast = mapreduce.digits()[0][:10], sc.broadcast(mapreduce.digits()[0][:10])
+    print(f"a task that carries 10 centres: {len(dumps(lambda shard: nearest(shard, centres))):,} bytes;", end=" ")
+    print(f"with a broadcast: {len(dumps(lambda shard: nearest(shard, broadcast.value))):,} bytes")
+
+# %% [markdown]
+# The files are small, so the seconds may hardly differ. A stage ends where a shuffle begins: a step with a tree has two
+# of them. The last line is about the **broadcast**. A function takes along what it uses, once per task. A broadcast variable goes to each executor once, and
+# the task carries its number only.
+#
+# ### SparkNet
+#
+# SparkNet trains networks by rounds in which each worker takes τ steps alone, and then the weights are averaged (lab
+# 10). In Spark a round is one `mapPartitions` and one `reduce`.
+
+# %% measure
+# Measurement (not graded): SparkNet's loop on 4 partitions of digits, with networks of lab 10. Change τ.
+from course import networks
+
+accuracies_of = {}
+if spark.is_usable():
+    sc, (X, y, X_held, y_held) = spark.start("local[2]"), networks.digits()
+    parts = list(zip(np.array_split(X, 4), np.array_split(y, 4), strict=True))
+
+    def train_alone(number, shard, w, tau, at):
+        """The weights after tau steps of SGD on mini-batches of 8 digits of this shard; at: the number of the round."""
+        rng, w = np.random.default_rng([number, at]), w.copy()
+        for _ in range(tau):
+            chosen = rng.integers(len(shard[1]), size=8)
+            w -= np.float32(0.1) * networks.gradient(w, shard[0][chosen], shard[1][chosen])
+        return w
+
+    def sparknet(tau, rounds=6):
+        """(w, accuracies in percent on the held-out digits after each round)."""
+        shards, w, accuracies = sc.parallelize(list(enumerate(parts)), 4).cache(), networks.start(0), []
+        for at in range(rounds):
+            sent = sc.broadcast(w)
+            trained = shards.map(lambda numbered, at=at, sent=sent: train_alone(*numbered, sent.value, tau, at))
+            w = trained.reduce(lambda one, other: one + other) / np.float32(4)
+            accuracies.append(100 - float(networks.errors(w, X_held, y_held)))
+        return w, accuracies
+
+    accuracies_of = {f"τ = {tau}": sparknet(tau)[1] for tau in (5, 20, 80)}
+    w = networks.start(0)
+    for at in range(6):
+        w = np.mean([train_alone(i, part, w, 20, at) for i, part in enumerate(parts)], axis=0)
+    print(
+        f"τ = 20, all in this notebook: {100 - float(networks.errors(w, X_held, y_held)):.1f}% after 6 rounds;", end=" "
+    )
+    print(f"in Spark: {accuracies_of['τ = 20'][-1]:.1f}%")
+plots.curves(
+    {name: (range(1, 7), accuracies) for name, accuracies in accuracies_of.items()},
+    x="round",
+    y="held-out accuracy (%)",
+    title="SparkNet's loop: accuracy after each round",
+) if accuracies_of else None
+
+# %% [markdown]
+# ### MLlib
+#
+# Spark's own library has the algorithms of this lab. Its `LogisticRegression` runs L-BFGS on the driver and gets each
+# gradient by `treeAggregate`: step 7 and the descent above in one.
+
+# %% measure
+# Measurement (not graded): MLlib's logistic regression beside your Newton steps, on the RAND data.
+if spark.is_usable():
+    from pyspark.ml.classification import LogisticRegression as SparkRegression
+    from pyspark.ml.linalg import Vectors
+    from pyspark.sql import SparkSession
+
+    sc, (X, y) = spark.start("local[2]"), mapreduce.visits()
+    rdd = sc.parallelize(list(zip(np.array_split(X, 4), np.array_split(y, 4), strict=True)), 4).cache()
+    w = np.zeros(X.shape[1])
+    for _ in range(6):
+        w = w - mapreduce.solve(*spark.map_reduce(rdd, newton, add, add, w))
+    table = rdd.flatMap(
+        lambda shard: [(float(label), Vectors.dense(row[:-1])) for row, label in zip(*shard, strict=True)]
+    )
+    table = SparkSession(sc).createDataFrame(table, ["label", "features"]).cache()
+    fitted = SparkRegression(standardization=False, tol=1e-10).fit(table)  # its own intercept, for the column of ones
+    its_w = np.append(fitted.coefficients.toArray(), fitted.intercept)
+    print(f"your Newton: 6 iterations; MLlib's L-BFGS: {fitted.summary.totalIterations} iterations")
+    print(f"largest difference of the weights: {np.abs(its_w - w).max():.1g}")
+
+# %% [markdown]
+# ### An executor dies
+#
+# With the master `local-cluster[2,1,1024]` two executors run as processes of their own, with one core and 1024 MB each.
+# The cell below caches eight partitions, counts how many are computed, and kills one executor.
+
+# %% predict lost
+# Eight cached partitions on two executors. One executor is killed. What does the next action on this RDD do?
+# a) It fails, because partitions are lost.
+# b) It computes all eight partitions again.
+# c) It computes again only the partitions that the dead executor kept.
+# d) It returns a result without the lost partitions.
+
+# %% measure
+# Measurement (not graded): an executor is killed, and its partitions come back.
+if spark.is_usable():
+    sc = spark.start("local-cluster[2,1,1024]")
+    computed = sc.accumulator(0)
+
+    def load_part(part):
+        computed.add(1)
+        time.sleep(0.2)  # as if it were read from a disk
+        return part
+
+    parts = sc.parallelize(np.array_split(np.arange(1, 801), 8), 8).map(load_part).cache()
+    total = parts.map(np.sum).sum()
+    first = computed.value
+    again = parts.map(np.sum).sum()
+    print(f"first action: {total}, {first} partitions computed; second: {again}, {computed.value - first} computed")
+    before, kept = computed.value, spark.kill_executor(sc)
+    after = parts.map(np.sum).sum()
+    print(f"an executor with {kept} partitions killed; third action: {after}, {computed.value - before} computed again")
+    outcome("lost", {0: "d", 8: "b"}.get(computed.value - before, "c"))
+
+# %% [markdown]
+# The partitions of the dead executor are computed again from their lineage, on the executor that is left or on a new one
+# that Spark starts. This is step A's idea: a task without side effects may run again anywhere.
+#
+# On a real cluster, a **master** and one **worker** per machine run all the time, and give executors to programs that
+# ask for them. The next cell starts such a cluster on this machine.
+
+# %% measure
+# Demonstration (not graded): a standalone master and two workers, each a process of its own, and your k-means on them.
+if spark.is_usable():
+    sc, digits = spark.start(spark.start_daemons(workers=2)), mapreduce.digits()[0][:, :-1]
+    shards, centres = np.array_split(digits, 4), digits[:10]
+    rdd = sc.parallelize(shards, 4).cache()
+    for _ in range(3):
+        centres = move_centres(*spark.map_reduce(rdd, nearest, add, add, centres), centres)
+    own = digits[:10]
+    for _ in range(3):
+        own = move_centres(*reduce_by_key(*nearest(digits, own), add), own)
+    print(f"{sc.master} has {len(spark.list_executors())} executors.")
+    print(f"largest difference of the centres to one process after 3 steps: {np.abs(centres - own).max():.1g}")
+
+# %% [markdown]
+# ## Further: E. More data than memory (to run)
+#
+# A shard must fit into a worker's memory, but the data need not. In this experiment the files have 288 MB together, and
+# each process may take 150 MB more than it has when it is ready. (The limit is set for the purpose, so that you need no
+# larger data. macOS does not enforce such limits: there the plain way finishes, too.) Dask, which is written in Python
+# and starts in seconds, runs your mapper file by file on two worker processes. `fold` adds the results in a tree.
+
+# %% predict peak
+# 12 files of 24 MB, 2 worker processes. How many MB does a worker take at most at one time, for data and results? Write a number.
+
+# %% measure
+# Measurement (not graded): least squares on 288 MB with a limit of 150 MB, by Dask, by the plain way, and by Spark.
+import dask.bag
+
+from course import memory
+
+
+def limited_least_squares(path):
+    """Your mapper on one file, in a process whose memory is limited."""
+    memory.limit(150)
+    return least_squares(memory.read_part(path), None)
+
+
+def add_sums(one, other):
+    """The sum of two results of the mapper; their keys are the same."""
+    return one[0], one[1] + other[1]
+
+
+with tempfile.TemporaryDirectory() as folder:
+    files = memory.write_parts(folder, parts=12, megabytes=24)
+    with memory.dask_workers(2) as client:
+        client.run(memory.watch)
+        bag = dask.bag.from_sequence(files, npartitions=len(files))
+        solution = mapreduce.solve(*bag.map(limited_least_squares).fold(add_sums).compute())
+        peak = max(client.run(memory.read_peak).values())
+        print(f"Dask: w = {np.round(solution, 2)}; a worker took {peak:.0f} MB at most")
+        outcome("peak", peak)
+        client.run(memory.limit, 150)
+        try:
+            client.submit(memory.read_all, files).result()
+            print("the plain way finished: this system does not enforce the limit")
+        except MemoryError as error:
+            print(f"the plain way, all files at once in one such process: MemoryError: {error}")
+    if spark.is_usable():
+        sums = spark.start().parallelize(files, len(files)).map(limited_least_squares).reduce(add_sums)
+        same = np.allclose(mapreduce.solve(*sums), solution, rtol=1e-12)
+        print(f"Spark: {'the same' if same else 'another'} w")
+        spark.stop()
+
+# %% [markdown]
+# The mapper's result has $10 \cdot 11$ numbers, however many rows a file has. So nothing in this program grows with the
+# number of files but its time. A program whose records are as many as the rows, such as a sort, needs more: then Dask
+# and Spark write to disk what does not fit (they **spill**), and their time is that of the disk.
+#
+# ## Further: F. The ecosystem today, and real GPUs (to read)
 #
 # | system | paper | what it changed |
 # |---|---|---|
