@@ -1,10 +1,10 @@
 """The labs: the solved one runs without an error, and no student is misjudged by the checks.
 
 A lab is run in one kernel per way (see autograder/authoring/judge.py): untouched, solved, and with its wrong and right
-answers. The way "outside" is that of grading, and judges all answers. The way "plain" is that of a student's machine.
-There `make test` runs the lab in PLAIN only, which uses engines, and judges of its answers, in the
-order of their names, the 1st, the 8th, the 15th and so on, and the first answer of each task. The long tier does the
-rest.
+answers. The way "outside" is that of grading, and judges all answers. The way "plain" is that of a student's machine,
+and judges a sample, in which each check is lost and each task has a right answer; `course bench fairness` judges all
+of them there, too. `make test` runs the lab in PLAIN only, which uses engines, in the plain way, the long tier the
+others.
 """
 
 import functools
@@ -31,37 +31,31 @@ def tasks_of_checks(lab):
     return source.tasks_that_need_answers(solve(lab).cells)
 
 
-def sample(lab):
-    """The names of the answers that `make test` judges in the plain way."""
-    return {answer.name for answer in judge.sample(read_answers(lab)[0])}
+def judged(lab, way):
+    """The answers of a lab that are judged in this way."""
+    given = read_answers(lab)[0]
+    return given if way == "outside" else judge.sample(given)
 
 
-def make_case(lab, way, *more, marks=()):
+def make_case(lab, way, *more):
     """A test's parameters; all tests of a lab and way run in one process, which runs the lab once."""
     names = [getattr(each, "name", each) for each in (lab, *more, way)]
-    if way == "plain" and lab not in PLAIN:
-        marks = [pytest.mark.long]
-    return pytest.param(lab, way, *more, id="-".join(names), marks=[pytest.mark.xdist_group(f"{lab}-{way}"), *marks])
-
-
-def make_answer_cases():
-    """One case per way, lab and answer."""
-    for way in ("outside", "plain"):
-        for lab in LABS:
-            for answer in read_answers(lab)[0]:
-                is_long = way == "plain" and answer.name not in sample(lab)
-                yield make_case(lab, way, answer, marks=[pytest.mark.long] if is_long else [])
+    long = [pytest.mark.long] if way == "plain" and lab not in PLAIN else []
+    return pytest.param(lab, way, *more, id="-".join(names), marks=[pytest.mark.xdist_group(f"{lab}-{way}"), *long])
 
 
 BOTH_WAYS = pytest.mark.parametrize(("lab", "way"), [make_case(lab, way) for way in judge.WAYS for lab in LABS])
 PLAIN_WAY = pytest.mark.parametrize(("lab", "way"), [make_case(lab, "plain") for lab in LABS])
 
 
+ANSWERS = [make_case(lab, way, answer) for way in ("outside", "plain") for lab in LABS for answer in judged(lab, way)]
+
+
 def outputs(notebook):
     return [output for cell in notebook.cells for output in cell.get("outputs", [])]
 
 
-@pytest.mark.parametrize(("lab", "way", "answer"), list(make_answer_cases()))
+@pytest.mark.parametrize(("lab", "way", "answer"), ANSWERS)
 def test_an_answer_loses_exactly_the_checks_it_names_and_gets_its_hint(lab, way, answer, run_lab):
     assert judge.verdict(answer, run_lab(lab, way).answers[answer.name]) == ""
 
@@ -132,6 +126,7 @@ def test_every_check_can_be_lost(lab):
 
 
 @pytest.mark.parametrize("lab", LABS)
-def test_the_sample_for_the_plain_way_has_an_answer_of_each_task(lab):
-    tasks = {answer.task for answer in read_answers(lab)[0] if answer.name in sample(lab)}
-    assert tasks == set(tasks_of_checks(lab).values())
+def test_in_the_plain_way_each_check_is_lost_and_each_task_has_a_right_answer(lab):
+    sample, tasks = judged(lab, "plain"), tasks_of_checks(lab)
+    assert {check for answer in sample for check in answer.loses} == set(tasks)
+    assert {answer.task for answer in sample if answer.right} == set(tasks.values())

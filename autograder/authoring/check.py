@@ -1,8 +1,8 @@
 """Everything that an author needs to know about a lab while writing it, one sentence per problem.
 
 Builds the lab's notebook and the index into labs/, then runs the lab in two kernels at once (see judge.py): untouched,
-solved, and with its wrong and right answers. Of the answers the plain kernel gets a sample, to save time: `make
-test-long` judges all of them there. Writes nothing else.
+solved, and with its wrong and right answers. Of the answers the plain kernel gets a sample, to save time: `course bench
+fairness` judges all of them there. Writes nothing else.
 """
 
 import copy

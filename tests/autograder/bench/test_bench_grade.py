@@ -32,9 +32,11 @@ def lab(tmp_path, monkeypatch):
 
 @pytest.mark.long
 def test_an_answer_that_is_not_caught_or_not_hinted_is_counted_and_named(lab):
-    (row,) = fairness.rows()
-    assert (row["wrong"], row["caught"], row["hinted"], row["right"], row["passed"]) == (3, 2, 1, 1, 1)
-    assert len(row["misjudged"]) == 2 and not fairness.summary([row])["met"]
+    rows = list(fairness.rows())
+    assert [row["way"] for row in rows] == ["plain", "outside"]
+    for row in rows:
+        assert (row["wrong"], row["caught"], row["hinted"], row["right"], row["passed"]) == (3, 2, 1, 1, 1)
+        assert len(row["misjudged"]) == 2 and not fairness.summary([row])["met"]
 
 
 @pytest.mark.long
