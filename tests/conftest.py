@@ -16,7 +16,7 @@ from _pytest.nodeid import coerce_node_id
 TESTS = Path(__file__).parent
 hypothesis.settings.register_profile("untimed", deadline=None)  # no test asserts a time
 hypothesis.settings.load_profile("untimed")
-# These come last: they need Horovod, which `make test` builds while the others run.
+# These come last in `make test`: they need Horovod, which is built while the others run.
 NEED_HOROVOD = (
     "test_horovod.py",
     "test_horovod_outside.py",
@@ -25,9 +25,10 @@ NEED_HOROVOD = (
     "test_frameworks.py",
     "test_road.py",
 )
-# Among those, the groups that take longest come first, so that no process works on one of them alone at the end.
+# The groups that take longest come first, the longest of all at the beginning, so that no process works on one of them
+# alone at the end: before all others in the long tier, and in `make test` before the others that need Horovod.
 ANSWERS = "tests/test_labs.py::test_an_answer_loses_exactly_the_checks_it_names_and_gets_its_hint"
-LONGEST = (f"{ANSWERS}[06", f"{ANSWERS}[03", "tests/test_road.py", f"{ANSWERS}[09", f"{ANSWERS}[08")
+LONGEST = (f"{ANSWERS}[06", "tests/test_road.py", *(f"{ANSWERS}[{number}" for number in ("08", "11", "09", "12", "03")))
 
 
 def pytest_configure():
@@ -36,18 +37,24 @@ def pytest_configure():
 
 
 def pytest_collection_modifyitems(config, items):
-    """Put the tests that need Horovod last, and keep those of a group in one process.
+    """Put the tests in the order in which they run, and keep those of a group in one process.
 
     A group is what a mark `xdist_group` names, otherwise the file: so engines and servers of a file are made once.
     pytest-xdist 3.8 appends the group to `_nodeid`, which pytest 9.2 no longer reads; so this does it in its place.
     """
-    items.sort(key=lambda item: (item.path.name in NEED_HOROVOD, not item.nodeid.startswith(LONGEST)))
+    items.sort(key=place)
     if not getattr(config.option, "loadgroup", False):
         return
     for item in items:
         mark = item.get_closest_marker("xdist_group")
         group = mark.args[0] if mark else item.path.relative_to(TESTS).as_posix()
         item._id = coerce_node_id(f"{item.nodeid}@{group}")
+
+
+def place(item):
+    """What tests are sorted by: whether they wait for Horovod, then the place among the groups that take longest."""
+    waits = item.path.name in NEED_HOROVOD and not item.get_closest_marker("long")
+    return waits, next((k for k, start in enumerate(LONGEST) if item.nodeid.startswith(start)), len(LONGEST))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -32,24 +32,24 @@ def test_a_file_that_is_not_a_notebook_is_said_to_be_none(tmp_path, content, wor
 
 
 EMPTY = b'{"nbformat": 4, "cells": [%s'
+HELD_UP = {  # name -> (function that makes the content, which takes time and memory; words of the remark)
+    "empty cells": (lambda: EMPTY % b",".join([b"{}"] * 20_000_000) + b"]}", "more than 1,000,000 brackets"),
+    "truncated": (lambda: EMPTY % b",".join([b"{}"] * 20_000_000), "more than 1,000,000 brackets"),
+    "deep": (lambda: EMPTY % b'{"metadata": {"nbgrader": ' + b"[" * 60_000_000, "more than 1,000,000 brackets"),
+    "too many": (lambda: EMPTY % b",".join([b"{}"] * 2001) + b"]}", "more than 2,000 cells"),
+    "too many, truncated": (lambda: EMPTY % b",".join([b"{}"] * 400_000), "more than 2,000 cells"),
+    "long": (lambda: EMPTY % b'{"source": "%s"}]}' % (b"x" * 10_000_001), "more than 10 million characters"),
+    "long list": (
+        lambda: EMPTY % b'{"source": ["%s"]}' % b'","'.join([b"x"] * 10_000_001) + b"]}",
+        "more than 10 million characters",
+    ),
+}
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (EMPTY % b",".join([b"{}"] * 20_000_000) + b"]}", "more than 1,000,000 brackets"),
-        (EMPTY % b",".join([b"{}"] * 20_000_000), "more than 1,000,000 brackets"),
-        (EMPTY % b'{"metadata": {"nbgrader": ' + b"[" * 60_000_000, "more than 1,000,000 brackets"),
-        (EMPTY % b",".join([b"{}"] * 2001) + b"]}", "more than 2,000 cells"),
-        (EMPTY % b",".join([b"{}"] * 400_000), "more than 2,000 cells"),
-        (EMPTY % b'{"source": "%s"}]}' % (b"x" * 10_000_001), "more than 10 million characters"),
-        (EMPTY % b'{"source": ["%s"]}' % b'","'.join([b"x"] * 10_000_001) + b"]}", "more than 10 million characters"),
-    ],
-    ids=["empty cells", "truncated", "deep", "too many", "too many, truncated", "long", "long list"],
-)
-def test_a_file_that_would_hold_up_the_class_is_refused_in_one_sentence(tmp_path, content, words):
+@pytest.mark.parametrize(("make_content", "words"), HELD_UP.values(), ids=HELD_UP)
+def test_a_file_that_would_hold_up_the_class_is_refused_in_one_sentence(tmp_path, make_content, words):
     path = tmp_path / "a.ipynb"
-    path.write_bytes(content)
+    path.write_bytes(make_content())
     notebook, remarks = reading.read_hand_in(path)
     assert notebook is None and words in remarks[-1] and len(remarks) == 1
 
