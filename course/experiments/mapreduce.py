@@ -25,8 +25,8 @@ def exchange(comm, parts):
     parts: one pair (keys, values) per rank, of which any may have no records; all have the same width. Each other rank
     gets one message of 8 + 8 width bytes per record.
     """
-    if len(parts) != comm.size:
-        raise Problem(f"exchange takes one part per rank, {comm.size} in all, not {len(parts)}.")
+    if len(parts) != comm.size or not all(isinstance(part, tuple | list) and len(part) == 2 for part in parts):
+        raise Problem(f"exchange takes one pair (keys, values) per rank, {comm.size} pairs in all.")
     messages = [_pack(*part) for part in parts]
     requests = [comm.isend(messages[rank], rank) for rank in range(comm.size) if rank != comm.rank]
     status, words = Status(), 1 + np.shape(parts[0][1])[1]

@@ -1,0 +1,14 @@
+# task: direction
+# loses: direction-check
+# hint: three pairs, one rank
+def direction(comm, g, S, Y):
+    r, alphas = g.copy(), []
+    rhos = [1 / mapreduce.dot(comm, y, s) for s, y in zip(S, Y, strict=True)]
+    for s, y, rho in zip(S[::-1], Y[::-1], rhos[::-1], strict=True):
+        alphas.append(rho * mapreduce.dot(comm, s, g))
+        r -= alphas[-1] * y
+    if S:
+        r /= rhos[-1] * mapreduce.dot(comm, Y[-1], Y[-1])
+    for s, y, rho in zip(S, Y, rhos, strict=True):
+        r += (alphas.pop() - rho * mapreduce.dot(comm, y, r)) * s
+    return r

@@ -1,0 +1,14 @@
+# task: direction
+# loses: direction-check
+# hint: by hand, g = (2, 4)
+def direction(comm, g, S, Y):
+    r, alphas = g.copy(), []
+    rhos = [1 / mapreduce.dot(comm, y, s) for s, y in zip(S, Y, strict=True)]
+    for s, y, rho in zip(S[::-1], Y[::-1], rhos[::-1], strict=True):
+        alphas.append(rho * mapreduce.dot(comm, s, r))
+        r -= alphas[-1] * s
+    if S:
+        r /= rhos[-1] * mapreduce.dot(comm, Y[-1], Y[-1])
+    for s, y, rho in zip(S, Y, rhos, strict=True):
+        r += (alphas.pop() - rho * mapreduce.dot(comm, y, r)) * s
+    return r

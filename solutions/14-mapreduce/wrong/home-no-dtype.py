@@ -1,0 +1,9 @@
+# task: home
+# loses: home-check
+# hint: no keys: the homes are int64
+def word_key(word):
+    return zlib.crc32(word.encode())
+
+
+def home(keys, N):
+    return np.array([zlib.crc32(key.tobytes()) % N for key in keys])

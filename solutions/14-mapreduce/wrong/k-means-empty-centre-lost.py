@@ -1,0 +1,11 @@
+# task: k-means
+# loses: k-means-check
+# hint: a centre is lost
+def nearest(shard, centres):
+    squares = (centres**2).sum(axis=1) - 2 * shard @ centres.T
+    return squares.argmin(axis=1), np.column_stack([shard, np.ones(len(shard))])
+
+
+def move_centres(keys, rows, centres):
+    order = np.argsort(keys)
+    return (rows[:, :-1] / rows[:, -1:])[order]

@@ -1,0 +1,12 @@
+# task: k-means
+# loses: k-means-check
+# hint: the key says which centre
+def nearest(shard, centres):
+    squares = (centres**2).sum(axis=1) - 2 * shard @ centres.T
+    return squares.argmin(axis=1), np.column_stack([shard, np.ones(len(shard))])
+
+
+def move_centres(keys, rows, centres):
+    moved = centres.copy()
+    moved[: len(keys)] = rows[:, :-1] / rows[:, -1:]
+    return moved

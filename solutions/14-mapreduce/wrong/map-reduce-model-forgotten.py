@@ -1,0 +1,11 @@
+# task: map-reduce
+# loses: map-reduce-check
+# hint: NoneType
+def map_reduce(comm, shard, mapper, reducer, combiner=None, model=None):
+    keys, values = mapper(shard, None)
+    if combiner is not None:
+        keys, values = reduce_by_key(keys, values, combiner)
+    ranks = home(keys, comm.size)
+    parts = [(keys[ranks == rank], values[ranks == rank]) for rank in range(comm.size)]
+    keys, values = mapreduce.exchange(comm, parts)
+    return reduce_by_key(keys, values, reducer)

@@ -1,0 +1,12 @@
+# task: map-reduce
+# loses: map-reduce-check
+# hint: the records that stay on their own rank are lost
+def map_reduce(comm, shard, mapper, reducer, combiner=None, model=None):
+    keys, values = mapper(shard, model)
+    if combiner is not None:
+        keys, values = reduce_by_key(keys, values, combiner)
+    ranks = home(keys, comm.size)
+    parts = [(keys[ranks == rank], values[ranks == rank]) for rank in range(comm.size)]
+    parts[comm.rank] = keys[:0], values[:0]
+    keys, values = mapreduce.exchange(comm, parts)
+    return reduce_by_key(keys, values, reducer)

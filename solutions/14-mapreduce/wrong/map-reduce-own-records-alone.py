@@ -1,0 +1,13 @@
+# task: map-reduce
+# loses: map-reduce-check
+# hint: the records of the other rank are lost
+def map_reduce(comm, shard, mapper, reducer, combiner=None, model=None):
+    keys, values = mapper(shard, model)
+    if combiner is not None:
+        keys, values = reduce_by_key(keys, values, combiner)
+    ranks = home(keys, comm.size)
+    parts = [(keys[ranks == rank], values[ranks == rank]) for rank in range(comm.size)]
+    keys, values = mapreduce.exchange(comm, parts)
+    mine = np.isin(keys, parts[comm.rank][0])
+    keys, values = parts[comm.rank]
+    return reduce_by_key(keys, values, reducer)

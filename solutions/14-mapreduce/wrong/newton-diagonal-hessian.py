@@ -1,0 +1,7 @@
+# task: newton
+# loses: newton-check
+# hint: three examples, w = (0.3, -0.4)
+def newton(shard, w):
+    X, y = shard
+    p = 1 / (1 + np.exp(-X @ w))
+    return np.arange(len(w)), np.column_stack([np.diag((X.T * (p * (1 - p)) * X.T).sum(axis=1)), X.T @ (p - y)])

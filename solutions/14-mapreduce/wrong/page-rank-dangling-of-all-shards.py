@@ -1,0 +1,16 @@
+# task: page-rank
+# loses: page-rank-check
+# hint: pages in 3 shards
+def follow(shard, p):
+    pages, links = shard
+    degrees = np.bincount(links[:, 0], minlength=len(p))
+    dangling = np.flatnonzero(degrees == 0)
+    keys = np.concatenate([links[:, 1], np.full(len(dangling), len(p))])
+    values = np.concatenate([p[links[:, 0]] / degrees[links[:, 0]], p[dangling]])
+    return keys, values[:, None]
+
+
+def new_ranks(keys, rows, n, alpha=0.85):
+    sums = np.zeros(n + 1)
+    sums[keys] = rows[:, 0]
+    return (1 - alpha) / n + alpha * (sums[:n] + sums[n] / n)

@@ -1,0 +1,9 @@
+# task: reduce-by-key
+# loses: reduce-by-key-check
+# hint: the keys are 2, 5, 7, each once
+def reduce_by_key(keys, values, reducer):
+    distinct, which = np.unique(keys, return_inverse=True)
+    rows = np.zeros((len(distinct), values.shape[1]))
+    for i in range(len(distinct)):
+        rows[i] = reducer(values[which == i])
+    return distinct[::-1], rows[::-1]

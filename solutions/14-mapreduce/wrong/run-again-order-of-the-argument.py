@@ -1,0 +1,12 @@
+# task: run-again
+# loses: run-again-check
+# hint: expected
+def run_again(attempt, portions, workers):
+    results, alive = {}, sorted(workers)
+    while left := [each for each in portions if each not in results]:
+        if not alive:
+            raise RuntimeError("portions are left, and all workers are dead")
+        done, dead = attempt({worker: left[i :: len(alive)] for i, worker in enumerate(alive)})
+        results.update(done)
+        alive = [worker for worker in alive if worker not in dead]
+    return results

@@ -1,0 +1,18 @@
+# task: stragglers
+# loses: stragglers-check
+# hint: two slow workers have the only portions
+def hand_out(speeds, M, W):
+    ends, free = [], [0.0] * len(speeds)
+    for _ in range(M):
+        worker = int(np.argmin(free))
+        free[worker] += W / M / speeds[worker]
+        ends.append(free[worker])
+    return ends, free
+
+
+def with_backup(speeds, M, W):
+    ends, free = hand_out(speeds, M, W)
+    last = int(np.argmax(ends))
+    for start, speed in zip(free, speeds, strict=True):
+        ends[last] = min(ends[last], start + W / M / speed)
+    return max(ends)
