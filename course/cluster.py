@@ -157,9 +157,16 @@ class RequestedEngines:
         self._thread.start()
 
     def wait(self):
-        """Return the view, once all engines answer; raises Problem if they do not start."""
+        """Return the view, once all engines answer; raises Problem if they do not start.
+
+        Prints what the engines wait for, whenever that changes: a batch system may take long.
+        """
+        said = None
         while self._thread.is_alive():
             self._thread.join(1)
+            if self._set.waiting_for not in (None, said):
+                said = self._set.waiting_for
+                print(said)
         if self._problem:
             raise self._problem
         return self.view

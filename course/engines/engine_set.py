@@ -61,6 +61,7 @@ class EngineSet:
     uses_prefork = False
     is_on_this_machine = True
     is_joined = False  # whether the engines ran before and go on running after `stop`
+    waiting_for = None  # what the start waits for, in a sentence, where that may take long
 
     # ------------------------------------------------------------------ starting and stopping
 
@@ -149,6 +150,8 @@ class EngineSet:
         """Wait until `condition()` during the start; raises RuntimeError when a process ends or time runs out."""
         deadline = time.monotonic() + SECONDS_TO_START
         while not condition():
+            if self._is_queued():
+                deadline = time.monotonic() + SECONDS_TO_START
             if self.failure:
                 raise RuntimeError(f"{self.failure}.")
             processes = [self.controller, *(group.process for group in self.groups)]
@@ -160,6 +163,14 @@ class EngineSet:
                 self.changed.wait(pause)
 
     # ------------------------------------------------------------------ where the kinds differ
+
+    def describe_call(self):
+        """Return the call that starts such engines."""
+        return f"cluster.start({self.n})"
+
+    def _is_queued(self):
+        """Whether the engines wait for a batch system, as `waiting_for` says: their time to start has not begun."""
+        return False
 
     def describe_controller_end(self):
         """Return what the end of the controller means: a sentence without a full stop."""
@@ -191,7 +202,7 @@ class EngineSet:
             self.changed.wait_for(lambda: self.failure or self.is_ready(), SECONDS_TO_START)
         if not self.is_ready():
             why = self.failure or f"The engines were not back after {SECONDS_TO_START} s"
-            raise Problem(f"{why}. Run cluster.start({self.n}) to start new engines.")
+            raise Problem(f"{why}. Run {self.describe_call()} to start new engines.")
 
     def restart(self, ranks):
         """Kill these ranks and wait until all are back; raises Problem if one does not come back."""

@@ -46,6 +46,9 @@ class MpiEngines(EngineSet):
         super().__init__(n)
         self.mpiexec = find_mpiexec()
 
+    def describe_call(self):
+        return f'cluster.start({self.n}, launcher="mpi")'
+
     def _make_groups(self):
         return [RankGroup(list(range(self.n)))]
 

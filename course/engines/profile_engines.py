@@ -6,8 +6,13 @@ them, so the course interrupts them at most: an engine that ignores an interrupt
 """
 
 import os
+import re
 import secrets
+import subprocess
 import sys
+import threading
+import time
+from contextlib import suppress
 from pathlib import Path
 
 from course.engines import supervisor as supervisor_program
@@ -19,6 +24,13 @@ SECONDS_TO_JOIN = 5  # a cluster whose connection file is there; otherwise it is
 SECONDS_TO_SIGNAL = 1
 SECONDS_TO_LEAVE = 15  # for ipcluster to end what runs on other machines
 SECONDS_TO_NOTICE = 10  # that an engine has ended
+SECONDS_TO_END = 3  # for the engines to end by themselves
+SECONDS_BETWEEN_LOOKS = 2  # at ipcluster's log and at Slurm's queue
+JOB = re.compile(r"Job submitted with job id: '(\w+)'")  # in the log of ipcluster
+# ipcluster goes on when its launcher fails: what the launcher's command said last, and the last line of the traceback.
+FAILURE = re.compile(
+    r"^(?P<said>[^\n[]*)\nException in callback [^\n]*start_cluster.*?^(?P<error>\w[\w.]*: .*?)$", re.M | re.S
+)
 
 
 class ProfileEngines(EngineSet):
@@ -32,6 +44,8 @@ class ProfileEngines(EngineSet):
 
         super().__init__(n)
         self.profile = profile
+        self.is_slurm = False
+        self.next_look = 0.0  # at Slurm's queue, on the monotonic clock
         self.cluster_id = f"course-{secrets.token_hex(4)}"
         try:
             self.folder = Path(ProfileDir.find_profile_dir_by_name(get_ipython_dir(), profile).location)
@@ -43,7 +57,41 @@ class ProfileEngines(EngineSet):
 
     def start(self):
         self.is_joined = self._is_running_already()
+        if not self.is_joined:
+            self.is_slurm = "slurm" in read_launcher(self.profile, self.folder).lower()
         super().start()
+
+    def stop(self):
+        # Engines that are told to end do so even if the batch system cannot end their job any more.
+        if self.client and not self.is_joined:
+            ending = threading.Thread(target=self._tell_to_end, name="engines end", daemon=True)
+            ending.start()
+            ending.join(SECONDS_TO_END)
+        super().stop()
+
+    def _tell_to_end(self):
+        with suppress(Exception):  # the client is closed, or the controller has ended
+            self.client.shutdown(block=True)
+
+    def describe_call(self):
+        return f'cluster.start({self.n}, profile="{self.profile}")'
+
+    def _is_queued(self):
+        if not self.is_joined and time.monotonic() > self.next_look:
+            self.next_look = time.monotonic() + SECONDS_BETWEEN_LOOKS
+            file = self.directory / "ipcluster.log"
+            log = file.read_text(errors="replace") if file.exists() else ""
+            if why := FAILURE.search(log):
+                said = (why["said"] or why["error"]).strip()
+                raise Problem(f"The engines of the profile {self.profile!r} did not start: {said}.")
+            if self.is_slurm:
+                job = JOB.search(log)
+                self.waiting_for = describe_queue(job and job[1])
+        return self.waiting_for is not None
+
+    def read_logs(self):
+        lines = super().read_logs().splitlines()
+        return "\n".join(line for line in lines if "[IPController] client::" not in line)  # this client's own questions
 
     def _is_running_already(self):
         """Whether a cluster of the profile runs; raises Problem if it has too few engines."""
@@ -73,6 +121,8 @@ class ProfileEngines(EngineSet):
             return None
         command = [sys.executable, "-m", "ipyparallel.cluster", "start", "-n", str(self.n)]
         command += [f"--profile-dir={self.folder}", f"--cluster-id={self.cluster_id}"]
+        # A batch system's launcher would write its script into the folder of the notebook.
+        command.append(f"--BatchSystemLauncher.batch_file_name={self.directory / 'job'}")
         environment = os.environ | {supervisor_program.MARK: str(self.directory)}
         return self.supervisor.start(command, environment, self.directory / "ipcluster.log", SECONDS_TO_LEAVE)
 
@@ -104,3 +154,37 @@ class ProfileEngines(EngineSet):
     def lose(self, rank):
         super().lose(rank)
         self._fail(f"Engine {rank} of the profile {self.profile!r} has ended")
+
+
+def read_launcher(profile, folder):
+    """Return the name or class of the launcher that the profile's configuration names for engines, as text.
+
+    Raises Problem where the configuration cannot be read or names none: ipcluster would start engines on this machine.
+    """
+    from traitlets.config.loader import ConfigFileNotFound, PyFileConfigLoader
+
+    file = folder / "ipcluster_config.py"
+    wanted = f'`c.Cluster.engine_launcher_class = "slurm"` in {file}, or another launcher of ipyparallel'
+    silent = Problem(f"The profile {profile!r} does not say what starts its engines: write {wanted}.")
+    try:
+        config = PyFileConfigLoader(file.name, path=str(folder)).load_config()
+    except ConfigFileNotFound:
+        raise silent from None
+    except Exception as error:  # whatever its author wrote there
+        why = f"{type(error).__name__}: {error}"
+        raise Problem(f"The profile {profile!r} cannot be used, since {file} cannot be read ({why}).") from None
+    if "engine_launcher_class" not in config.Cluster:
+        raise silent
+    return str(config.Cluster.engine_launcher_class)
+
+
+def describe_queue(job):
+    """Return what engines wait for in Slurm, in a sentence, or None. job: its number, None before there is one."""
+    what = ["squeue", "--noheader", f"--jobs={job}", "--format=%T %r"] if job else ["scontrol", "ping"]
+    done = subprocess.run(what, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if done.returncode:
+        return f"Slurm does not answer ({(done.stderr or done.stdout).strip().splitlines()[0]})."
+    state, _, reason = done.stdout.strip().partition(" ")
+    if job and state == "PENDING":
+        return f"Job {job} waits in Slurm's queue" + ("." if reason == "None" else f" ({reason}).")
+    return None

@@ -177,13 +177,31 @@ def test_a_profile_starts_its_own_engines_as_an_instructor_set_them_up(tmp_path,
     with pytest.raises(KeyboardInterrupt):
         engines.apply_sync(spin)
     processes = [process for process in psutil.Process().children(recursive=True) if process not in others]
-    with pytest.raises(
-        Problem, match=r"Engine 0 of the profile 'site' has ended. Run cluster.start\(2\) to start new engines."
-    ):
+    call = r'cluster.start\(2, profile="site"\)'
+    with pytest.raises(Problem, match=f"Engine 0 of the profile 'site' has ended. Run {call} to start new engines."):
         engines.apply_sync(lambda: get_ipython().kernel.engine_id or os._exit(3))
     cluster.stop()
     assert not any(map(is_running, processes))
     assert not list(profile.rglob("*client.json"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "does not say what starts its engines: write `c.Cluster.engine_launcher_class = .*ipcluster_config.py"),
+        ("c = get_config()", "does not say what starts its engines: write `c.Cluster.engine_launcher_class = "),
+        ("c = get_config(", r"cannot be used, since .*ipcluster_config.py cannot be read \(SyntaxError: "),
+        ("import no_such_module", r".* cannot be read \(ModuleNotFoundError: No module named 'no_such_module'\)"),
+    ],
+)
+def test_a_profile_that_would_fall_back_to_this_machine_is_an_error(tmp_path, monkeypatch, text, message):
+    profile = tmp_path / "profile_site"
+    profile.mkdir()
+    if text is not None:
+        (profile / "ipcluster_config.py").write_text(text)
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    with pytest.raises(Problem, match=f"The profile 'site' {message}"):
+        cluster.start(2, profile="site")
 
 
 @pytest.mark.long
