@@ -1,6 +1,7 @@
 """pyproject.toml, requirements.txt, environment.yml and the installed packages agree."""
 
 import re
+import subprocess
 import tomllib
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -57,6 +58,15 @@ def test_an_installed_spark_has_the_pinned_versions_and_no_other_package_is_pinn
     except PackageNotFoundError:
         return  # test_spark.py is skipped then, which is a failure with CI=true
     assert installed == SPARK_PINS
+
+
+def test_make_lab_installs_spark_only_where_it_is_asked_for():
+    def plan(*words):
+        command = ["make", "-n", "lab", "READY=yes", *words]
+        return subprocess.run(command, cwd=CLONE, capture_output=True, text=True, check=True).stdout
+
+    assert "requirements-spark.txt" in plan("SPARK=yes")
+    assert "course.command lab" in plan() and "requirements-spark.txt" not in plan()
 
 
 def test_condas_environment_installs_the_same_pins_on_the_same_python():

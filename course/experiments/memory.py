@@ -67,11 +67,17 @@ def read_peak():
 def dask_workers(workers=2):
     """Dask on this machine, with so many worker processes of one thread each: yields a client. They end with the block.
 
-    They listen on the loopback address, and end with this process, too.
+    They listen on the loopback address, to nobody but this process, and end with it, too.
     """
     from dask.distributed import Client, LocalCluster
 
-    quiet = {"dashboard_address": None, "silence_logs": logging.CRITICAL}  # errors reach the notebook by the client
-    cluster = LocalCluster(n_workers=workers, threads_per_worker=1, host="127.0.0.1", **quiet)
+    cluster = LocalCluster(
+        n_workers=workers,
+        threads_per_worker=1,
+        host="127.0.0.1",
+        security=True,  # by TLS with a certificate that only these processes have
+        dashboard_address=None,
+        silence_logs=logging.CRITICAL,  # errors reach the notebook by the client
+    )
     with cluster, Client(cluster) as client:
         yield client

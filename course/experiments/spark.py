@@ -12,6 +12,7 @@ import json
 import linecache
 import os
 import re
+import secrets
 import shutil
 import socket
 import subprocess
@@ -40,6 +41,7 @@ SETTINGS = {
     "spark.cores.max": "2",
     "spark.scheduler.minRegisteredResourcesRatio": "1",  # the first job waits for both executors
     "spark.ui.port": "0",  # any free one
+    "spark.ui.killEnabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": "4",
 }
@@ -111,7 +113,9 @@ def make_context(master):
         return running
     if running is not None:
         running.stop()
-    if not master.startswith("spark:"):
+    if master.startswith("spark:"):
+        end_java()  # with a local master it made a secret, which it would use instead of the daemons'
+    else:
         stop_daemons()
     options = f"{QUICK} -Dlog4j2.configurationFile={make_folder() / 'log4j2.properties'}"
     conf = SparkConf(loadDefaults=False).setMaster(master).setAll(SETTINGS.items())
@@ -121,6 +125,8 @@ def make_context(master):
         conf, {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     )
     show_one_sentence()
+    # After the start of Java, whose command line every user of the machine can read.
+    conf.setAll(line.split("=") for line in (make_folder() / "secret.conf").read_text().split())
     return SparkContext(conf=conf, gateway=gateway)
 
 
@@ -135,6 +141,8 @@ def make_folder():
         for path in Path(importlib.util.find_spec("pyspark").submodule_search_locations[0]).iterdir():
             (folder / path.name).symlink_to(path)
         (folder / "log4j2.properties").write_text(QUIET)
+        secret = f"spark.authenticate=true\nspark.authenticate.secret={secrets.token_hex(16)}\n"
+        (folder / "secret.conf").write_text(secret)  # other users of this machine may not use this Spark
         os.environ |= make_environment(folder)
     return Path(_folders[0].name)
 
@@ -175,7 +183,8 @@ def start_daemons(workers=2):
 def start_daemon(name, *arguments):
     """Start a daemon by the name of its class, below the supervisor."""
     command = [_folders[0].name + "/bin/spark-class", f"org.apache.spark.deploy.{name}"]
-    command += ["--host", HOST, "--webui-port", "0", *map(str, arguments)]
+    command += ["--host", HOST, "--webui-port", "0", "--properties-file", _folders[0].name + "/secret.conf"]
+    command += map(str, arguments)
     _daemons[0].start(command, dict(os.environ), _daemons[0].directory / "daemons.log")
 
 
@@ -196,17 +205,24 @@ def stop():
 
         if SparkContext._active_spark_context is not None:
             SparkContext._active_spark_context.stop()
-        if SparkContext._gateway is not None:
-            process = SparkContext._gateway.proc
-            SparkContext._gateway.shutdown()
-            SparkContext._gateway = SparkContext._jvm = None
-            process.stdin.close()  # at which this process ends
-            process.wait()
+        end_java()
     stop_daemons()
     if _folders:
         for name in make_environment(Path()):
             os.environ.pop(name, None)
         _folders.pop().cleanup()
+
+
+def end_java():
+    """End the driver's Java process, if there is one."""
+    from pyspark import SparkContext
+
+    if SparkContext._gateway is not None:
+        process = SparkContext._gateway.proc
+        SparkContext._gateway.shutdown()
+        SparkContext._gateway = SparkContext._jvm = None
+        process.stdin.close()  # at which this process ends
+        process.wait()
 
 
 def stop_daemons():

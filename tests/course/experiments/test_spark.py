@@ -19,6 +19,7 @@ TWO_EXECUTORS = "local-cluster[2,1,1024]"
 PROGRAM = """
 import sys, psutil
 from course import spark
+spark.start()  # another master before
 sc = spark.start(spark.start_daemons(workers=2))
 assert sc.parallelize(range(8), 4).map(lambda x: x * x).sum() == 140
 print(*[each.pid for each in psutil.Process().children(recursive=True)], flush=True)
@@ -154,6 +155,18 @@ def test_the_partitions_of_a_killed_executor_are_computed_again_and_no_others(ru
     kept = spark.kill_executor(sc)
     assert 4 <= kept <= 8
     assert parts.sum() == 28 and computed.value == 8 + kept
+
+
+@needs_spark
+@pytest.mark.long
+def test_the_secret_that_keeps_other_users_out_is_in_no_command_line_and_on_no_page(running):
+    sc = running(TWO_EXECUTORS)
+    assert sc.getConf().get("spark.authenticate") == "true"
+    secret = sc.getConf().get("spark.authenticate.secret")
+    assert len(secret) == 32 and secret not in str(spark.read_page(sc, "environment"))
+    for process in psutil.Process().children(recursive=True):
+        assert secret not in Path(f"/proc/{process.pid}/cmdline").read_text()
+    assert Path(spark._folders[0].name).stat().st_mode & 0o077 == 0
 
 
 @needs_spark
