@@ -11,6 +11,7 @@ import numpy as np
 import psutil
 import pytest
 
+from autograder.labs import build, source
 from autograder.testing.needs import needs_spark
 from course.errors import Problem
 from course.experiments import spark
@@ -55,6 +56,16 @@ def test_a_java_that_is_too_old_counts_as_missing(no_java, monkeypatch, text, fo
     program.chmod(0o755)
     monkeypatch.setenv("JAVA_HOME", str(no_java))
     assert spark.find_java() == found
+
+
+def test_without_spark_each_cell_of_the_lab_says_so_in_one_line(no_java, capsys):
+    texts = [cell.source for cell in build.solved("14-mapreduce").cells if source.is_measure(cell)]
+    cells = [text for text in texts if "spark.is_usable()" in text and "dask" not in text]
+    assert len(cells) >= 7
+    names = {"np": np}
+    for text in cells:
+        exec(text, names)
+        assert capsys.readouterr().out == spark.describe_missing() + "\n"
 
 
 def test_stopping_where_nothing_runs_does_nothing():
