@@ -199,6 +199,12 @@ for n_now, width_now in ((1, 1), (40, 2), (200, 3)):
         f"{n_now} records with large and negative keys: the keys are wrong."
     )
     assert is_close(np.asarray(got[1]), sums), f"{n_now} records of width {width_now}: the sums are wrong."
+keys_now, values_now = rng.integers(0, 3, size=300), rng.normal(size=(300, 2))
+ends = [[values_now[keys_now == key][0, 0], values_now[keys_now == key][-1, 1]] for key in range(3)]
+got = call(reduce_by_key, keys_now, values_now, first_and_last)[1]
+assert is_close(np.asarray(got), ends), (
+    "300 records: the values of a key come in another order. Sorting must be stable."
+)
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -1543,7 +1549,7 @@ assert is_close(got, right), f"expected w = {right.ravel().round(4)}, but yours 
 rng = np.random.default_rng(9)
 for T_now, d_now, D_now, G_now in ((1, 2, 1.0, 1.0), (50, 3, 2.0, 1.5), (40, 1, 0.5, 3.0), (0, 2, 1.0, 1.0)):
     X_now, y_now = rng.normal(size=(T_now, d_now)), rng.normal(size=T_now)
-    y_now[:1] = 0  # w_1 = 0 hits this one, and the gradient is 0
+    X_now[:1, :1], y_now[:1] = 0, 0  # w_1 = 0 hits this one, and the gradient is 0
     got, right = call(play_online, X_now, y_now, D_now, G_now), play_right(X_now, y_now, D_now, G_now)
     assert is_close(got, right), f"T = {T_now}, d = {d_now}, D = {D_now}, G = {G_now}: other w than expected."
 ### END HIDDEN TESTS
