@@ -23,6 +23,7 @@ PUBLIC = {  # short name in labs -> module
     "roles": "course.experiments.roles",
     "scene": "course.competition.scene",
     "score": "course.competition.score",
+    "sequences": "course.experiments.sequences",
     "servers": "course.experiments.servers",
     "spark": "course.experiments.spark",
     "torch_parallel": "course.experiments.torch_parallel",

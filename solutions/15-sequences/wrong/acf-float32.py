@@ -1,0 +1,7 @@
+# task: acf
+# loses: acf-check
+# hint: returned float32
+def autocorrelation(y, lags):
+    """r_0, ..., r_lags of the series y, shape (n,): an array of shape (lags + 1,). lags < n."""
+    z = y - y.mean()
+    return (np.array([z[k:] @ z[: len(z) - k] for k in range(lags + 1)]) / (z @ z)).astype(np.float32)

@@ -1,0 +1,12 @@
+# task: autoregression
+# loses: autoregression-check
+# hint: the rows are (1, 2, 1)
+def lagged(y, p):
+    """(A, targets) of AR(p): A of shape (n - p, p + 1), rows 1, y[t-1], ..., y[t-p]; targets y[p], ..., y[n-1]."""
+    columns = [y[p - i : len(y) - i] for i in range(1, p + 1)]
+    return np.column_stack([*columns, np.ones(len(y) - p)]), y[p:].copy()
+
+
+def fit(y, p):
+    """(c, φ_1, ..., φ_p) of AR(p) by least squares, shape (p + 1,)."""
+    return np.linalg.lstsq(*lagged(y, p))[0]
