@@ -89,7 +89,9 @@ def is_usable():
 
 
 def start(master="local[2]"):
-    """Start Spark, or return the context that runs already with this master; another one is stopped first.
+    """Start Spark, or return the context that runs already with this master, whose jobs are cancelled.
+
+    A context with another master ends first.
 
     master: "local[2]" (two threads of one Java process, with a Python process each), "local-cluster[2,1,1024]" (two
     executors, each a Java process of its own with one core and 1024 MB) or the address that `start_daemons` returned.
@@ -110,6 +112,7 @@ def make_context(master):
 
     running = SparkContext._active_spark_context
     if running is not None and running.master == master:
+        running.cancelAllJobs()  # one that was interrupted in the notebook goes on otherwise
         return running
     if running is not None:
         running.stop()

@@ -1837,6 +1837,7 @@ if spark.is_usable():
         time.sleep(0.2)  # as if it were read from a disk
         return part
 
+    sc.parallelize(range(2), 2).map(lambda _: time.sleep(1)).count()  # now both executors have started Python
     parts = sc.parallelize(np.array_split(np.arange(1, 801), 8), 8).map(load_part).cache()
     total = parts.map(np.sum).sum()
     first = computed.value
@@ -1844,8 +1845,9 @@ if spark.is_usable():
     print(f"first action: {total}, {first} partitions computed; second: {again}, {computed.value - first} computed")
     before, kept = computed.value, spark.kill_executor(sc)
     after = parts.map(np.sum).sum()
-    print(f"an executor with {kept} partitions killed; third action: {after}, {computed.value - before} computed again")
-    outcome("lost", {0: "d", 8: "b"}.get(computed.value - before, "c"))
+    lost = computed.value - before
+    print(f"an executor with {kept} partitions killed; third action: {after}, {lost} computed again")
+    outcome("lost", "c" if lost == kept else "b" if lost == 8 else "d")
 
 # %% [markdown]
 # The partitions of the dead executor are computed again from their lineage, on the executor that is left or on a new one

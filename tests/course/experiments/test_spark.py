@@ -5,6 +5,8 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -101,6 +103,28 @@ def test_starting_twice_gives_one_context_that_listens_on_the_loopback_address(r
     assert sc.uiWebUrl.startswith("http://127.0.0.1:")
     ports = {each.laddr.ip for each in psutil.net_connections("tcp") if each.pid == sc._gateway.proc.pid}
     assert ports <= {"127.0.0.1", "::ffff:127.0.0.1", "::1"}
+
+
+@needs_spark
+@pytest.mark.long
+def test_starting_again_ends_a_job_that_goes_on_after_an_interrupt(running):
+    ended = []
+
+    def run_job():
+        try:
+            sc.parallelize([0, 1], 2).map(lambda _: time.sleep(600)).count()
+        except Exception as error:
+            ended.append(str(error))
+
+    sc = running()
+    job = threading.Thread(target=run_job, daemon=True)
+    job.start()
+    while not sc.statusTracker().getActiveJobsIds():
+        time.sleep(0.1)
+    assert running() is sc
+    job.join(120)
+    assert "cancelled" in ended[0]
+    assert sc.parallelize(range(4), 2).sum() == 6
 
 
 @needs_spark
