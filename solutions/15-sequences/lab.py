@@ -845,6 +845,7 @@ def try_it(p, T, chunk, units=3):
 
 run, right = try_it(3, 12, 4)
 assert run[0] is not None, "wavefront returned None. End it with a `return` statement."
+assert isinstance(run[0], np.ndarray), f"wavefront returns one NumPy array, but yours is a {type(run[0]).__name__}."
 for rank, (mine, its) in enumerate(zip(run, right, strict=True)):
     mine = np.asarray(mine, dtype=float)
     assert mine.shape == (12, 2, 3), f"rank {rank}: T = 12 states of shape (2, 3) are expected; yours has {mine.shape}."
@@ -931,6 +932,7 @@ from course.checks import call, is_close
 plain, ramp = np.zeros((3, 4)), np.array([[0.0], [4.0], [11.0]])
 got = call(attend, plain, plain, ramp, new=True)
 assert got is not None, "attend returned None. End it with a `return` statement."
+assert isinstance(got, np.ndarray), f"attend returns one NumPy array, but yours is a {type(got).__name__}."
 got = np.asarray(got, dtype=float)
 assert got.shape == (3, 1), f"the result has one row per place, shape (3, 1) here, but yours has {got.shape}."
 assert not is_close(got.ravel(), [5.0, 5.0, 5.0]), "row 0 sees later places: the causal mask is missing."
@@ -1177,6 +1179,7 @@ from course.checks import call, is_close
 got = call(forecast, np.array([1.0, 0.5]), np.array([9.0, 4.0]), 3, 2.0)
 assert got is not None, "forecast returned None. End it with a `return` statement."
 assert len(got) == 2, "forecast returns two arrays, the forecasts and their standard deviations."
+assert all(isinstance(each, np.ndarray) for each in got), "both results of forecast are NumPy arrays, not lists."
 ahead, widths = (np.asarray(each, dtype=float) for each in got)
 assert ahead.shape == widths.shape == (3,), (
     f"three steps: the shapes are (3,), but yours are {ahead.shape}, {widths.shape}."
