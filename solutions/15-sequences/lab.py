@@ -709,6 +709,7 @@ from course.checks import call_on_ranks, is_close
 
 run = call_on_ranks(mean_over_tokens, [np.array([6.0]), np.array([4.0])], [3, 1], new=True)
 assert run[0] is not None, "mean_over_tokens returned None. End it with a `return` statement."
+assert isinstance(run[0], np.ndarray), f"the gradient is a NumPy array, but yours is a {type(run[0]).__name__}."
 got = [np.asarray(each, dtype=float) for each in run]
 assert got[0].shape == (1,), f"the gradient keeps its shape, (1,), but yours has {got[0].shape}."
 got = [each.item() for each in got]
