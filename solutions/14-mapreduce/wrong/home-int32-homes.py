@@ -1,6 +1,6 @@
 # task: home
 # loses: home-check
-# hint: the homes are int64
+# hint: the homes are int64, but yours are int32
 def word_key(word):
     return zlib.crc32(word.encode())
 

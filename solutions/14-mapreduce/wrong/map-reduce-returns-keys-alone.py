@@ -1,6 +1,6 @@
 # task: map-reduce
 # loses: map-reduce-check
-# hint: returns two arrays
+# hint: map_reduce returns two arrays
 def map_reduce(comm, shard, mapper, reducer, combiner=None, model=None):
     keys, values = mapper(shard, model)
     if combiner is not None:

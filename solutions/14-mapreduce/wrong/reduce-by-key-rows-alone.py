@@ -1,6 +1,6 @@
 # task: reduce-by-key
 # loses: reduce-by-key-check
-# hint: returns two arrays
+# hint: reduce_by_key returns two arrays
 def reduce_by_key(keys, values, reducer):
     distinct, which = np.unique(keys, return_inverse=True)
     rows = np.zeros((len(distinct), values.shape[1]))

@@ -1,6 +1,6 @@
 # task: run-again
 # loses: run-again-check
-# hint: all workers are dead
+# hint: portions are left: raise RuntimeError
 def run_again(attempt, portions, workers):
     results, alive = {}, sorted(workers)
     while left := sorted(set(portions) - set(results)):

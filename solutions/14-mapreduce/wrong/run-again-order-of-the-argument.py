@@ -1,6 +1,6 @@
 # task: run-again
 # loses: run-again-check
-# hint: expected
+# hint: workers that live
 def run_again(attempt, portions, workers):
     results, alive = {}, sorted(workers)
     while left := [each for each in portions if each not in results]:

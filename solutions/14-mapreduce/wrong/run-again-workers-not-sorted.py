@@ -1,6 +1,6 @@
 # task: run-again
 # loses: run-again-check
-# hint: expected
+# hint: workers that live
 def run_again(attempt, portions, workers):
     results, alive = {}, list(workers)
     while left := sorted(set(portions) - set(results)):
