@@ -1096,6 +1096,9 @@ assert abs(got[1, 0] - 3 * got[0, 0]) > 1e-4, (
     "Rank 1 takes a step three times as long, with its own rate. The rate is part of the optimizer's state: call "
     "hvd.broadcast_optimizer_state."
 )
+assert not np.allclose(got[:, 0], 1.2) and not np.allclose(got[:, 0], 0.6), (
+    "Both ranks take their step with rank 1's rate, 0.3. Rank 0's should count: root_rank=0."
+)
 assert np.allclose(got[:, 0], got[0, 0]), f"Both ranks should end at the same w; yours end at {got[:, 0]}."
 
 # %% check horovod-train-pinned points=1
