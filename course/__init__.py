@@ -15,6 +15,7 @@ PUBLIC = {  # short name in labs -> module
     "first_training": "course.experiments.first_training",
     "hand_in": "course.student.hand_in",
     "hogwild": "course.experiments.hogwild",
+    "language": "course.experiments.language",
     "mapreduce": "course.experiments.mapreduce",
     "memory": "course.experiments.memory",
     "networks": "course.experiments.networks",

@@ -7,12 +7,14 @@ streamed to the disk and checked here, not with pooch, because a file without a 
 its first download, and a download is still used where the cache cannot be written.
 """
 
+import ast
 import contextlib
 import errno
 import gzip
 import hashlib
 import http.client
 import importlib.util
+import inspect
 import os
 import shutil
 import tempfile
@@ -235,6 +237,15 @@ def _read_flight_line(files, names):
     return dict(zip(names, (cube, truth), strict=True))
 
 
+def _read_docstrings(files, names):
+    """Read a Python file: its strings of more than one line, in order, without their common indentation."""
+    constants = [node for node in ast.walk(ast.parse(files[0].read())) if isinstance(node, ast.Constant)]
+    texts = [
+        (each.lineno, each.value) for each in constants if isinstance(each.value, str) and "\n" in each.value.strip()
+    ]
+    return {names[0]: np.array([inspect.cleandoc(value) for _, value in sorted(texts)])}
+
+
 def _unpack(archive, wanted):
     """Unpack the file of this name from a ZIP file or one nested in it; returns an open file, None if there is none."""
     with zipfile.ZipFile(archive) as members:
@@ -260,6 +271,7 @@ READERS = {
     "grids": _read_grids,
     "patches": _read_patches,
     "flight line": _read_flight_line,
+    "docstrings": _read_docstrings,
 }
 
 

@@ -1,0 +1,13 @@
+# task: checkpoint
+# loses: checkpoint-check
+# hint: half-written file has the final name
+def save(state, folder, rank):
+    """Write the state to file_of(folder, rank, t), so that a file of this name is always complete."""
+    np.savez(file_of(folder, rank, state["t"]), **state)
+
+
+def load(folder, rank, t):
+    """The state of this rank after t steps: a dict as save got it, to the last bit; its t is an int."""
+    with np.load(file_of(folder, rank, t)) as arrays:
+        state = dict(arrays)
+    return state | {"t": int(state["t"])}

@@ -1,0 +1,17 @@
+# task: checkpoint
+# loses: checkpoint-check
+# hint: load returns float64
+def save(state, folder, rank):
+    """Write the state to file_of(folder, rank, t), so that a file of this name is always complete."""
+    path = file_of(folder, rank, state["t"])
+    part = path.with_suffix(".part")
+    with part.open("wb") as file:
+        np.savez(file, **state)
+    part.replace(path)
+
+
+def load(folder, rank, t):
+    """The state of this rank after t steps: a dict as save got it, to the last bit; its t is an int."""
+    with np.load(file_of(folder, rank, t)) as arrays:
+        state = {name: each.astype(float) for name, each in arrays.items()}
+    return state | {"t": int(state["t"])}

@@ -1,0 +1,17 @@
+# task: checkpoint
+# loses: checkpoint-check
+# hint: after save the folder should have
+def save(state, folder, rank):
+    """Write the state to file_of(folder, rank, t), so that a file of this name is always complete."""
+    path = Path(folder) / f"rank{rank}.npz"
+    part = path.with_suffix(".part")
+    with part.open("wb") as file:
+        np.savez(file, **state)
+    part.replace(path)
+
+
+def load(folder, rank, t):
+    """The state of this rank after t steps: a dict as save got it, to the last bit; its t is an int."""
+    with np.load(Path(folder) / f"rank{rank}.npz") as arrays:
+        state = dict(arrays)
+    return state | {"t": int(state["t"])}

@@ -1,0 +1,11 @@
+# task: guess
+# loses: guess-check
+# hint: guess returned None
+def guess(V):
+    """The loss in nats per character of a model that gives each of V characters the same probability."""
+    print(np.log(V))
+
+
+def bits(loss):
+    """A loss in nats per character, in bits per character."""
+    return loss / float(np.log(2))

@@ -1,0 +1,8 @@
+# task: rate
+# loses: rate-check
+# hint: is twice eta_max
+def rate(t, w, s, eta_max):
+    """The learning rate of step t, counted from 0; 1 <= w < s, and t < s."""
+    if t < w:
+        return eta_max * (t + 1) / w
+    return eta_max * (1 + float(np.cos(np.pi * (t - w) / (s - w))))

@@ -1,0 +1,15 @@
+# task: record
+# loses: record-check
+# hint: are pairs
+def record():
+    """Your results, a dict.
+
+    "ring" and "compressed": (held-out loss in nats, bytes per rank and step). "resumed": the step from which training
+    was resumed. "equal": whether the weights were then the same to the last bit.
+    """
+    return {
+        "ring": (1.81,),
+        "compressed": (2.2, 159360),
+        "resumed": 60,
+        "equal": True,
+    }
