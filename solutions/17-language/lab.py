@@ -1155,9 +1155,12 @@ plots.curves(
 )
 
 # %% [markdown]
+# The simulated times are a little longer, because the ranks exchange their lists of checkpoints before the first step. The
+# formula does not know of these $N - 1$ messages per rank, which are divided among four steps here.
+#
 # ## Step 8. Your report, and two questions
 #
-# Write down what came out of your runs in steps 6: the loss after 400 steps and the bytes per rank and step, with the
+# Write down what came out of your runs in step 6: the loss after 400 steps and the bytes per rank and step, with the
 # ring and with your compression, and from which step training was resumed.
 
 
