@@ -17,7 +17,7 @@ from course.errors import Problem
 
 NAME = "glossary.md"  # in source.SOLUTIONS
 PAGE = "glossary.ipynb"
-ENTRY = re.compile(r"Lab (?P<lab>\d+)\.(?: Also: (?P<also>.+)\.)?\n(?P<text>(?:.+\n?)+)")
+ENTRY = re.compile(r"Lab (?P<lab>\d+)\.(?: Also: (?P<also>.+)\.)?\n(?P<text>(?:.+\n)+)")
 CLOSED = re.compile(
     r"^```.*?^```"  # code
     r"|^(?:[|#]| {4}|\t).*?$"  # rows of tables, headings, indented code

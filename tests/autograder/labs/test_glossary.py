@@ -101,6 +101,12 @@ def test_an_entry_without_its_lab_or_out_of_order_is_a_problem(write):
         glossary.read(source.SOLUTIONS / glossary.NAME)
 
 
+def test_an_entry_with_blank_lines_in_its_text_is_a_problem_at_once(write):
+    write(TEXT + "What follows a conflict.\n" * 40 + "\n=======\nAnother text.\n")
+    with pytest.raises(Problem, match="the entry 'root' needs a line `Lab N.` and a text below it"):
+        glossary.read(source.SOLUTIONS / glossary.NAME)
+
+
 def test_without_a_glossary_there_is_no_page_and_no_link(tmp_path, monkeypatch):
     monkeypatch.setattr(source, "SOLUTIONS", tmp_path / "none")
     assert build.build_glossary() == {} and link("a rank") == "a rank"
