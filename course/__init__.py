@@ -7,6 +7,7 @@ each short name that is not a file of this folder. A module is imported on first
 import importlib
 
 PUBLIC = {  # short name in labs -> module
+    "arteries": "course.experiments.arteries",
     "averaging": "course.experiments.averaging",
     "batchnorm": "course.experiments.batchnorm",
     "board": "course.competition.client",
@@ -16,11 +17,13 @@ PUBLIC = {  # short name in labs -> module
     "hand_in": "course.student.hand_in",
     "hogwild": "course.experiments.hogwild",
     "language": "course.experiments.language",
+    "least_squares": "course.experiments.least_squares",
     "mapreduce": "course.experiments.mapreduce",
     "memory": "course.experiments.memory",
     "networks": "course.experiments.networks",
     "parallel": "course.experiments.parallel",
     "partitions": "course.experiments.partitions",
+    "physics": "course.experiments.physics",
     "roles": "course.experiments.roles",
     "scene": "course.competition.scene",
     "score": "course.competition.score",

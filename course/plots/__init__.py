@@ -6,9 +6,10 @@ drawn, not when this package is imported. Nothing here touches a file.
 
 from course.plots.counts import histogram, shares
 from course.plots.exchanges import exchange
+from course.plots.films import film
 from course.plots.lines import curves, repeats, scatter
 from course.plots.live import training
-from course.plots.pictures import class_colours, class_shares, field_centres, images, maps, matrix, photo
+from course.plots.pictures import class_colours, class_shares, field_centres, fields, images, maps, matrix, photo
 from course.plots.plot import Plot
 from course.plots.surfaces import surface
 from course.plots.texts import duration, number
@@ -23,6 +24,8 @@ __all__ = [
     "duration",
     "exchange",
     "field_centres",
+    "fields",
+    "film",
     "histogram",
     "images",
     "maps",

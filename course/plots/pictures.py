@@ -1,9 +1,9 @@
-"""Arrays as pictures: small grey images, a photo of a scene, maps of classes, and confusion matrices."""
+"""Arrays as pictures: grey images, a photo of a scene, fields of numbers, maps of classes, and confusion matrices."""
 
 import numpy as np
 
 from course.plots.plot import Plot, new_axes, new_figure, nothing_to_draw
-from course.plots.texts import sentence
+from course.plots.texts import axes_in_words, number, sentence
 
 MOST_CLASSES = 5  # whose share a text gives, except for the first of several maps
 
@@ -47,6 +47,33 @@ def _ink(picture):
     upper = picture[: len(picture) // 2].sum() / total
     left = picture[:, : picture.shape[1] // 2].sum() / total
     return f"{upper:.0%} of its ink is in the upper half, {left:.0%} in the left half"
+
+
+def fields(grids, names, *, xs, ys, x, y, title):
+    """Draw fields of numbers side by side, three per row, each with its own scale of colours.
+
+    grids: 2-D arrays of shape (len(ys), len(xs)). names: the titles above them. xs, ys: the evenly spaced places of the
+    columns and rows; y grows upwards. x, y: what the axes show. The text gives each field's smallest and largest number
+    and where they are. Returns a Plot.
+    """
+    columns = min(3, len(grids))
+    rows = -(-len(grids) // columns)
+    figure = new_figure(3.6 * columns + 0.6, 3.4 * rows + 0.6, title)
+    sentences = [sentence(title), axes_in_words(x, y)]
+    for i, (grid, name) in enumerate(zip(grids, names, strict=True)):
+        grid = np.asarray(grid, dtype=float)
+        axes = figure.add_subplot(rows, columns, i + 1)
+        drawn = axes.imshow(grid, origin="lower", aspect="auto", extent=(xs[0], xs[-1], ys[0], ys[-1]), cmap="cividis")
+        figure.colorbar(drawn, ax=axes)
+        axes.set_title(name, fontsize=11)
+        axes.set_xlabel(x)
+        axes.set_ylabel(y)
+        ends = []
+        for word, place in (("smallest", grid.argmin()), ("largest", grid.argmax())):
+            row, column = np.unravel_index(place, grid.shape)
+            ends.append(f"{word} {number(grid[row, column])} at {x} = {number(xs[column])}, {y} = {number(ys[row])}")
+        sentences.append(f"{name}: {', '.join(ends)}.")
+    return Plot(figure, " ".join(sentences), sentences[-1])
 
 
 def photo(bands, *, title):

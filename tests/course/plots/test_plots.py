@@ -1,6 +1,7 @@
 """A plot says in words what it shows, and looks right without colours."""
 
 import html
+import io
 import itertools
 import re
 import subprocess
@@ -56,6 +57,8 @@ def a_plot_of_each_kind():
         plots.photo(np.arange(48).reshape(4, 4, 3), title="Scene"),
         plots.training([0, 5, 10], [9.6, 40, 71], 15 * np.roll(np.eye(4, dtype=int), 1, axis=1)),
         plots.maps([FIELDS, FIELDS[::-1]], ["truth", "mine"], title="Maps", classes=["none", "corn", "oats"]),
+        plots.fields([np.eye(3), -np.eye(3)], ["A", "u"], xs=[0, 1, 2], ys=[0, 5, 9], x="x", y="t", title="Fields"),
+        plots.film([0, 0.5], {"wave": ([0, 1, 2], [[0, 1, 0], [0, 0, 3]])}, x="x", y="p", title="Wave"),
         plots.matrix([[5, 1], [0, 3]], ["corn", "oats"], title="Confusion"),
         plots.exchange([("chief", "worker", "rows"), ("worker", "ps", "gradient")], title="A step"),
     ]
@@ -77,7 +80,7 @@ def test_a_notebook_shows_one_sentence_below_the_picture_and_the_others_on_a_cli
     assert caption == html.escape(plot.see)
     rest = details.partition("</summary>")[2].removesuffix("</details></figcaption></figure>")
     assert rest and sorted((html.unescape(rest) + " " + plot.see).split()) == sorted(plot.text.split())
-    (alternative,) = re.findall(r'alt="([^"]*)"', page)
+    alternative, *_ = re.findall(r'alt="([^"]*)"', page)
     assert alternative not in ("", html.escape(plot.see)) and len(alternative) < 100
     assert plot.png().startswith(b"\x89PNG")
 
@@ -598,3 +601,31 @@ def test_an_exchange_lists_every_message_in_its_order():
     assert plot.see == "3 messages cross between ps, worker and chief."
     assert "2. worker sends gradient to ps. 3. ps sends done to chief." in plot.text
     assert [label.get_text() for label in plot.figure.axes[0].get_xticklabels()] == ["ps", "worker", "chief"]
+
+
+def test_fields_say_where_they_are_smallest_and_largest():
+    grid = [[0.0, 1.0], [2.0, -3.0], [5.0, 4.0]]
+    plot = plots.fields([grid], ["u"], xs=[0.25, 0.75], ys=[0, 1, 2], x="x", y="t", title="A vessel")
+    assert plot.text.startswith("A vessel. Horizontal axis: x. Vertical axis: t.")
+    assert "u: smallest -3 at x = 0.75, t = 1, largest 5 at x = 0.25, t = 2." in plot.text
+
+
+def test_a_film_stands_still_until_its_box_is_ticked_and_says_what_its_moments_show():
+    plot = plots.film([0, 0.5, 1], {"wave": ([0, 1], [[0, 0], [4, 1], [1, 2]])}, x="x", y="p", title="A wave")
+    assert "At t = 0.5 the largest values are: wave 4 at 0." in plot.text and "The film has 3 moments." in plot.text
+    page = plot._repr_mimebundle_()["text/html"]
+    assert "infinite paused" in page and ":checked~.window img{animation-play-state:running}" in page
+    box, label = re.search(r'<input type="checkbox" id="([^"]+)">', page), re.search(r'<label for="([^"]+)">', page)
+    assert box and box[1] == label[1] and "checked>" not in page and "<script" not in page
+    assert re.search(r'<img class="turns" [^>]*alt="Film: A wave\.', page)
+
+
+def test_a_film_has_one_picture_per_moment_of_the_same_size():
+    from PIL import Image
+
+    one, three = (
+        plots.film(range(count), {"wave": ([0, 1], [[k, 0] for k in range(count)])}, x="x", y="p", title="A wave")
+        for count in (1, 3)
+    )
+    sizes = [Image.open(io.BytesIO(plot.frames)).size for plot in (one, three)]
+    assert sizes[0][0] == sizes[1][0] and 3 * sizes[0][1] == sizes[1][1]

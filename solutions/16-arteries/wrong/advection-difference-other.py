@@ -1,0 +1,8 @@
+# task: advection
+# loses: advection-check
+# hint: is a difference of the two derivatives
+def advection(field, x, t):
+    x, t = (each.detach().clone().requires_grad_() for each in (x, t))
+    u = field(x, t)
+    u_x, u_t = torch.autograd.grad(u.sum(), (x, t), create_graph=True)
+    return u_x - u_t

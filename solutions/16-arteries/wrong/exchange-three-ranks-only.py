@@ -1,0 +1,12 @@
+# task: exchange
+# loses: exchange-check
+# hint: rank
+def exchange(comm, outgoing, meet):
+    if comm.rank > 0:
+        comm.send(outgoing, 0)
+        return comm.recv(np.empty_like(outgoing), 0)
+    received = [comm.recv(np.empty_like(outgoing), rank) for rank in range(1, 3)]
+    incoming = meet([outgoing, *received])
+    for rank in range(1, 3):
+        comm.send(np.array(incoming[rank]), rank)
+    return np.array(incoming[0])

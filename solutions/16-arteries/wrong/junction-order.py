@@ -1,0 +1,6 @@
+# task: junction
+# loses: junction-check
+# hint: 48 - 24 - 18 = 6
+def junction(A, u, beta, A0):
+    total = [pressure(A[i], beta[i], A0[i]) + u[i] ** 2 / 2 for i in range(3)]
+    return total[0] - total[1], total[0] - total[2], A[0] * u[0] - A[1] * u[1] - A[2] * u[2]

@@ -1,0 +1,6 @@
+# task: junction
+# loses: junction-check
+# hint: with A = A0 of each vessel
+def junction(A, u, beta, A0):
+    total = [pressure(A[i], beta[i], A0[0]) + u[i] ** 2 / 2 for i in range(3)]
+    return A[0] * u[0] - A[1] * u[1] - A[2] * u[2], total[0] - total[1], total[0] - total[2]

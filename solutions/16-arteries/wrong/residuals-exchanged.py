@@ -1,0 +1,6 @@
+# task: residuals
+# loses: residuals-check
+# hint: 1 + 4 * 2 + 3 * 8 = 33
+def residuals(A, u, A_x, A_t, u_x, u_t, beta):
+    p_x = beta / (2 * A**0.5) * A_x
+    return u_t + u * u_x + p_x, A_t + A * u_x + u * A_x

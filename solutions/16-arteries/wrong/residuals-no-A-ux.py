@@ -1,0 +1,6 @@
+# task: residuals
+# loses: residuals-check
+# hint: A u_x is missing
+def residuals(A, u, A_x, A_t, u_x, u_t, beta):
+    p_x = beta / (2 * A**0.5) * A_x
+    return A_t + u * A_x, u_t + u * u_x + p_x

@@ -1,0 +1,6 @@
+# task: residuals
+# loses: residuals-check
+# hint: momentum should be
+def residuals(A, u, A_x, A_t, u_x, u_t, beta):
+    p_x = beta / A * A_x
+    return A_t + A * u_x + u * A_x, u_t + u * u_x + p_x

@@ -1,0 +1,8 @@
+# task: sums
+# loses: sums-check
+# hint: returns three things
+def normal_equations(comm, J, r):
+    P = J.shape[1]
+    flat = np.concatenate([(J.T @ J).ravel(), J.T @ r, [r @ r]])
+    flat = parallel.all_reduce(comm, flat)
+    return flat[: P * P].reshape(P, P), flat[P * P : -1]

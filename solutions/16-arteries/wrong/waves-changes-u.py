@@ -1,0 +1,11 @@
+# task: waves
+# loses: waves-check
+# hint: which the caller still needs
+def pressure(A, beta, A0):
+    return beta * (A**0.5 - A0**0.5)
+
+
+def characteristics(A, u, beta, A0):
+    rise = 4 * (beta / 2) ** 0.5 * (A**0.25 - A0**0.25)
+    u += rise
+    return u, u - 2 * rise

@@ -1,0 +1,10 @@
+# task: waves
+# loses: waves-check
+# hint: counts four times
+def pressure(A, beta, A0):
+    return beta * (A**0.5 - A0**0.5)
+
+
+def characteristics(A, u, beta, A0):
+    rise = (beta / 2) ** 0.5 * (A**0.25 - A0**0.25)
+    return u + rise, u - rise
