@@ -19,7 +19,7 @@ from autograder.labs import build
 @functools.cache
 def functions(lab):
     """The functions of a solved lab, by name. Of its cells only imports, definitions and constants are run."""
-    names = {}
+    names = {"__name__": "__main__"}  # as in a notebook; without a module's name cloudpickle searches all modules
     for cell in build.solved(lab).cells:
         if cell.cell_type != "code" or cell.source.startswith("%%"):
             continue

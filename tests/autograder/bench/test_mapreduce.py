@@ -1,14 +1,26 @@
 """The bench of MapReduce: its laws hold for the solution, and it notices where they do not."""
 
+import warnings
+
 import pytest
 
 from autograder.bench import mapreduce as bench
 from autograder.testing import figures
+from course import functions
 
 
 @pytest.fixture(scope="module")
 def lab():
     return figures.functions(bench.LAB)
+
+
+def test_pickling_a_labs_function_touches_no_deprecated_name(lab):
+    """SciPy has modules whose `newton` and `least_squares` warn: cloudpickle must not search all modules."""
+    import scipy.optimize.zeros  # noqa: F401
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        functions.dumps([lab["newton"], lab["least_squares"]])
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from autograder.testing import figures
 from course.comm import Die, Simulated
 from course.experiments import mapreduce
 from course.spmd import RunFailed, spmd
@@ -38,6 +39,19 @@ def test_records_travel_with_all_their_bits_and_8_bytes_per_word():
 def test_records_of_another_form_are_refused_in_words(part, words):
     with pytest.raises(RunFailed, match=words):
         spmd(mapreduce.exchange, [[part]], carrier="simulated")
+
+
+@pytest.mark.parametrize("width", [1, 3])
+@pytest.mark.parametrize("n", [0, 1, 50])
+def test_the_given_version_of_step_1_returns_what_the_solution_returns(n, width):
+    rng = np.random.default_rng(n)
+    keys, values = rng.integers(-3, 4, n), rng.normal(size=(n, width))
+    solution = figures.functions("14-mapreduce")["reduce_by_key"]
+    for reducer in (lambda rows: rows[0] - rows[-1], lambda rows: rows.sum(axis=0)):
+        got, right = (function(keys, values, reducer) for function in (mapreduce.reduce_by_key, solution))
+        for one, other in zip(got, right, strict=True):
+            assert one.dtype == other.dtype and one.shape == other.shape
+            np.testing.assert_allclose(one, other, rtol=1e-12)
 
 
 def test_an_inner_product_of_parts_is_that_of_the_whole_vectors():
