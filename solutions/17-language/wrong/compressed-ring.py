@@ -16,13 +16,3 @@ def compressed_mean(comm, g, residual):
     total = parallel.all_reduce(comm, sparse)
     kept[places] = 0
     return total / comm.size, kept
-
-
-# %%
-def descend_toy(comm, target, mean, steps, eta):
-    """Where plain descent ends, if each rank pulls towards its own target; and how long the residual is at the end."""
-    theta, residual = np.zeros_like(target), np.zeros_like(target)
-    for _ in range(steps):
-        g, residual = mean(comm, theta - target, residual)
-        theta = theta - np.float32(eta) * g
-    return theta, float(np.linalg.norm(residual))
