@@ -653,7 +653,12 @@ from course.spmd import spmd
 
 def judge_mean(N, P, scale, seed):
     """One exchange on N ranks, of gradients of the length scale times that of standard normal numbers."""
-    draws = scale * np.random.default_rng(seed).standard_normal((2, N, P)).astype(np.float32)
+    return judge_draws(scale * np.random.default_rng(seed).standard_normal((2, N, P)).astype(np.float32), scale)
+
+
+def judge_draws(draws, scale):
+    """One exchange of the gradients draws[0] and the residuals draws[1], one row per rank; returns the bytes sent."""
+    N, P = draws[0].shape
     run = call_on_ranks(compressed_mean, list(draws[0]), list(draws[1]), float32=True)
     assert not any(each is None for each in run), "compressed_mean returned None. End it with a `return` statement."
     assert all(len(each) == 2 for each in run), "compressed_mean returns two arrays: the mean and the new residual."
@@ -700,6 +705,9 @@ assert sent.max() <= 1500, (
     f"P = 1,000 on 4 ranks: at most 1,500 bytes per rank, a quarter of the ring's, but yours sent {sent.max()}."
 )
 judge_mean(3, 200, 1e-5, 3)
+# Entries with the sum 0, and one entry that is much longer than the others: the first, or the last.
+for row_now in ([0.5, -0.5] * 4, [-3.0] + [0.1] * 39, [0.1] * 39 + [3.0]):
+    judge_draws(np.array([[row_now], np.zeros((1, len(row_now)))], np.float32), 1.0)
 # Two ranks pull towards different places. The residual lets them end between the two.
 targets = [np.random.default_rng(each).standard_normal(100).astype(np.float32) for each in (4, 5)]
 run = spmd(descend_toy, targets, mean=compressed_mean, steps=600, eta=0.01, carrier="simulated", timeout=60)
