@@ -37,9 +37,19 @@ def curves(series, *, x, y, title, log_x=False, log_y=False):
         axes.set_yscale("log")
         thin_labels(axes.yaxis)
     if len(series) > 1:
-        axes.legend(fontsize=11, framealpha=0.95)
+        _place_legend(figure, axes)
         sentences.append(f"Last values, from lowest to highest: {_rank(last)}.")
     return Plot(figure, " ".join(sentences), sentences[-1])
+
+
+def _place_legend(figure, axes):
+    """A legend inside the axes where one fits between the curves, otherwise below them."""
+    legend = axes.legend(fontsize=11, framealpha=0.95)
+    figure.draw_without_rendering()
+    box = legend.get_window_extent()
+    if any(line.get_path().transformed(line.get_transform()).intersects_bbox(box, False) for line in axes.lines):
+        legend.remove()
+        figure.legend(loc="outside lower center", ncols=2, fontsize=11, frameon=False)
 
 
 def _rank(last):

@@ -1,6 +1,6 @@
 # task: acf
 # loses: acf-check
-# hint: returned None
+# hint: autocorrelation returned None
 def autocorrelation(y, lags):
     """r_0, ..., r_lags of the series y, shape (n,): an array of shape (lags + 1,). lags < n."""
     z = y - y.mean()

@@ -2,7 +2,7 @@
 # loses: attention-check
 # hint: row 1 is 1/4
 def attend(Q, K, V):
-    """Causal scaled dot-product attention, shape (T, m). Q, K: shape (T, e). V: shape (T, m)."""
+    """Causal scaled dot-product attention, shape (T, m). Q, K: shape (T, dk). V: shape (T, m)."""
     scores = np.where(np.tri(len(Q)) > 0, Q @ K.T / np.sqrt(len(Q)), -np.inf)
     weights = np.exp(scores - scores.max(axis=1, keepdims=True))
     return weights / weights.sum(axis=1, keepdims=True) @ V

@@ -1,6 +1,6 @@
 # task: bptt
 # loses: bptt-check
-# hint: only the first step's share
+# hint: share of dW is left
 def bptt(x, W, U, hs, dH):
     """(dW, dU, db, dh0): the gradients of the loss, with the shapes of W, U, b and h_0.
 

@@ -1,6 +1,6 @@
 # task: forecast
 # loses: forecast-check
-# hint: yours are
+# hint: three steps: the shapes are (3,)
 def forecast(w, y, steps, sigma):
     """(forecasts, standard deviations) for the `steps` times after the series y: two arrays of shape (steps,).
 

@@ -1,6 +1,6 @@
 # task: lstm-back
 # loses: lstm-back-check
-# hint: db of the gate
+# hint: stand in the wrong order
 def lstm_back(dh, dc, x, h, c, W, U, b):
     """(dW, dU, db, dh_before, dc_before): gradients of one step of the LSTM.
 

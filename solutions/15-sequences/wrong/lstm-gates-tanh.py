@@ -1,6 +1,6 @@
 # task: lstm
 # loses: lstm-check
-# hint: c_t = 0.75
+# hint: made by σ, not by tanh
 def lstm_step(x, h, c, W, U, b):
     """(h, c) after one step of an LSTM.
 

@@ -1,6 +1,6 @@
 # task: lstm
 # loses: lstm-check
-# hint: c_t = 0.75
+# hint: what b = 0 would give
 def lstm_step(x, h, c, W, U, b):
     """(h, c) after one step of an LSTM.
 

@@ -1,6 +1,6 @@
 # task: lstm
 # loses: lstm-check
-# hint: h_t = 0.5 tanh
+# hint: the output gate o is missing
 def lstm_step(x, h, c, W, U, b):
     """(h, c) after one step of an LSTM.
 

@@ -1,6 +1,6 @@
 # task: lstm
 # loses: lstm-check
-# hint: c_t = 0.75
+# hint: not the third group of columns
 def lstm_step(x, h, c, W, U, b):
     """(h, c) after one step of an LSTM.
 

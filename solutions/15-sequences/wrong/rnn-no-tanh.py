@@ -1,6 +1,6 @@
 # task: rnn
 # loses: rnn-check
-# hint: tanh is missing
+# hint: Apply tanh to it
 def rnn(x, W, U, b, h0):
     """The states h_0, h_1, ..., h_T: shape (T + 1, rows, units).
 

@@ -1,6 +1,6 @@
 # task: tokens
 # loses: tokens-check
-# hint: divided by the number of ranks
+# hint: 5 is the sum divided by
 def mean_over_tokens(comm, total, n):
     """The gradient of the mean over all ranks' tokens, shape (P,), the same on all ranks.
 

@@ -1,6 +1,6 @@
 # task: tokens
 # loses: tokens-check
-# hint: returned None
+# hint: mean_over_tokens returned None
 def mean_over_tokens(comm, total, n):
     """The gradient of the mean over all ranks' tokens, shape (P,), the same on all ranks.
 

@@ -1,6 +1,6 @@
 # task: wavefront
 # loses: wavefront-check
-# hint: send
+# hint: all send and none of them receives
 def wavefront(comm, W, U, b, x, chunk):
     """The states h_1, ..., h_T of this rank's layer: shape (T, rows, units). Rank r has layer r of comm.size.
 

@@ -212,6 +212,18 @@ def test_no_label_of_a_contour_lies_on_another_or_on_the_path():
     assert not any(box.overlaps(axes.get_legend().get_window_extent()) for box in boxes)
 
 
+def test_the_legend_of_curves_that_fill_the_picture_stands_below_it():
+    years = np.arange(1950, 2009)
+    full = {f"curve number {i}": (years, 40 * i + 60 * np.sin(years / 1.7)) for i in range(4)}
+    figure = plots.curves(full, x="year", y="sunspots", title="Full").figure
+    (axes,), (legend,) = figure.axes, figure.legends
+    figure.draw_without_rendering()
+    assert axes.get_legend() is None and not legend.get_window_extent().overlaps(axes.get_window_extent())
+    roomy = {name: ([0, 1], [i, 0]) for i, name in enumerate("ab", 1)}
+    figure = plots.curves(roomy, x="step", y="R", title="Roomy").figure
+    assert figure.axes[0].get_legend() is not None and not figure.legends
+
+
 def test_a_path_that_ran_away_is_drawn_up_to_there():
     path = np.array([[0.5, 0.5], [9.0, 9.0], [1e300, -1e300], [np.inf, np.nan]])
     with warnings.catch_warnings():
