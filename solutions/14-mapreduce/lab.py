@@ -1086,9 +1086,9 @@ assert not is_close(got, two_loops(g_now, S_now, Y_now, order=1)), (
 )
 assert not is_close(got, two_loops(g_now, S_now[-1:], Y_now[-1:])), "only the newest pair was used. Use all pairs."
 assert is_close(got, right), f"three pairs, one rank: expected\n{right}\nyours\n{got}"
-run, got = run_direction(2, g_now, S_now, Y_now)
-assert is_close(got, right), (
-    f"with three pairs one rank is right, but two ranks have\n{got}\ninstead of\n{right}\nEvery inner product is that of "
+run, halves = run_direction(2, g_now, S_now, Y_now)
+assert is_close(halves, right), (
+    f"with three pairs one rank is right, but two ranks have\n{halves}\ninstead of\n{right}\nEvery inner product is that of "
     "the whole vectors: mapreduce.dot."
 )
 ### BEGIN HIDDEN TESTS

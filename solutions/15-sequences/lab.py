@@ -878,7 +878,7 @@ run, right = try_it(3, 12, 4)
 assert run[0] is not None, "wavefront returned None. End it with a `return` statement."
 assert isinstance(run[0], np.ndarray), f"wavefront returns one NumPy array, but yours is a {type(run[0]).__name__}."
 for rank, (mine, its) in enumerate(zip(run, right, strict=True)):
-    mine = np.asarray(mine, dtype=float)
+    mine = np.asarray(mine, float)
     assert mine.shape == (12, 2, 3), f"rank {rank}: T = 12 states of shape (2, 3) are expected; yours has {mine.shape}."
     assert not is_close(mine[:4], its[:4]) or is_close(mine, its), (
         f"rank {rank}: the first chunk is right, the next is not. Each chunk starts from the last state of the one before."
@@ -1423,9 +1423,8 @@ def compare(seed, T, d, hidden, heads):
     """(yours, PyTorch's) of a block, with random weights."""
     torch.manual_seed(seed)
     layer = torch.nn.TransformerEncoderLayer(d, heads, hidden, dropout=0.0, batch_first=True, norm_first=True).double()
-    with torch.no_grad():
-        for each in layer.parameters():
-            each += 0.3 * torch.randn(each.shape, dtype=torch.float64)
+    for each in layer.parameters():
+        each.detach().add_(torch.randn(each.shape, dtype=torch.float64), alpha=0.3)
     X = np.random.default_rng(seed).normal(size=(T, d))
     mask = torch.triu(torch.ones(T, T, dtype=torch.bool), 1)
 
