@@ -1008,10 +1008,11 @@ plots.curves(
 # 2. $r = \dfrac{s^T y}{y^T y} \, q$ with the newest pair $s, y$; without any pair $r = q$;
 # 3. for $i$ from the oldest pair to the newest: $\beta = \rho_i \, y_i^T r$, then $r \leftarrow r + (\alpha_i - \beta) s_i$.
 #
-# DistBelief's **Sandblaster** (Dean and others, *Large Scale Distributed Deep Networks*, 2012) divides all these vectors among its servers: rank $r$ has the same
-# part of $w$, $g$, all $s_i$ and all $y_i$. The two loops need only **inner products**, and an inner product is a sum
-# over the parts. `mapreduce.dot(comm, u, v)` returns it on all ranks: each rank sends one number of 8 bytes to each other
-# rank. No vector travels here.
+# DistBelief's **Sandblaster** (Dean and others, *Large Scale Distributed Deep Networks*, 2012) divides all these vectors
+# among its servers in the same way: a rank that has the first part of $w$ also has the first part of $g$, of all $s_i$
+# and of all $y_i$. The two loops need only **inner products**, and an inner product is a sum over the parts.
+# `mapreduce.dot(comm, u, v)` returns it on all ranks: each rank sends one number of 8 bytes to each other rank. No vector
+# travels here.
 #
 # By hand, on one rank: $g = (2, 4)$, one pair $s = (1, 1)$, $y = (2, 4)$. Then $\rho = 1/6$, $\alpha = 1/6 \cdot 6 = 1$,
 # $q = (0, 0)$, $r = (0, 0)$, $\beta = 0$, and $r = (0, 0) + 1 \cdot (1, 1) = (1, 1)$. So L-BFGS knows: a gradient like
@@ -1480,7 +1481,8 @@ plots.curves(
 )
 
 # %% [markdown]
-# Small portions and backup tasks help against the same thing. Sandblaster hands out such small portions of a batch to
+# Small portions and backup tasks help against the same thing. More portions are not always better: with 32 of them, the
+# slow worker takes its third portion at 16 s, shortly before the others run out, and needs 8 s for it. Sandblaster hands out such small portions of a batch to
 # whoever is free. Very small ones cost a message each: set `alpha=0.05` in the cell above and look for the best number.
 #
 # ## Further: C. Online learning and its regret
@@ -1929,8 +1931,8 @@ with tempfile.TemporaryDirectory() as folder:
         spark.stop()
 
 # %% [markdown]
-# The mapper's result has $10 \cdot 11$ numbers, however many rows a file has. So nothing in this program grows with the
-# number of files but its time. A program whose records are as many as the rows, such as a sort, needs more: then Dask
+# The mapper's result has $10 \cdot 11$ numbers, however many rows a file has. So more files take more time, but
+# no more memory. A program whose records are as many as the rows, such as a sort, needs more: then Dask
 # and Spark write to disk what does not fit (they **spill**), and their time is that of the disk.
 #
 # ## Further: F. The ecosystem today, and real GPUs (to read)
@@ -1951,7 +1953,7 @@ with tempfile.TemporaryDirectory() as folder:
 # is in all of them: state what can be computed in any order, and let the system do the rest.
 #
 # **On real GPUs** (expected, not measured): the mappers of steps 4, 5 and 7 are matrix products, which a GPU computes
-# 10 to 100 times faster, and the shuffle sends a few kilobytes. So the limit moves to reading the data. Copy a shard to
+# 10 to 100 times faster, and the shuffle sends less than 1 MB. So the limit moves to reading the data. Copy a shard to
 # the GPU once, and keep it there between iterations: this is Spark's idea again. The cell below times a k-means
 # mapper on a GPU if there is one.
 
