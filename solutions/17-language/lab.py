@@ -587,13 +587,14 @@ for N_now, P_now in ((1, 1), (3, 7), (4, 5)):
     assert np.allclose(run[0]["theta"], theta_now, atol=1e-3), (
         f"{N_now} ranks, 6 steps: theta should be\n{theta_now}\nbut yours is\n{run[0]['theta']}"
     )
-# A gradient so short that Adam's epsilon counts.
-tiny = np.array([[-1e-8, -3e-8]], np.float32)
-run = call_on_ranks(train_step, [fresh(2)], [tiny], eta=0.5, gradient=toy_gradient, mean=plain_mean, float32=True)
-theta_now = 0.5 * tiny[0] / (np.abs(tiny[0]) + given.EPSILON)
-assert np.allclose(run[0]["theta"], theta_now, rtol=1e-3), (
-    f"the gradient (1e-8, 3e-8) moves theta to {theta_now}, as language.adam does, but yours is {run[0]['theta']}."
-)
+# Gradients so short that Adam's epsilon counts, and that the square of their length is 0 in float32.
+for size_now in (1e-8, 1e-25):
+    tiny = np.array([[-size_now, -3 * size_now]], np.float32)
+    run = call_on_ranks(train_step, [fresh(2)], [tiny], eta=0.5, gradient=toy_gradient, mean=plain_mean, float32=True)
+    theta_now = 0.5 * tiny[0] / (np.abs(tiny[0]) + given.EPSILON)
+    assert np.allclose(run[0]["theta"], theta_now, rtol=1e-3, atol=0), (
+        f"the gradient {-tiny[0]} moves theta to {theta_now}, as language.adam does, but yours is {run[0]['theta']}."
+    )
 ### END HIDDEN TESTS
 
 # %% [markdown]

@@ -1,6 +1,6 @@
 # task: checkpoint
 # loses: checkpoint-check
-# hint: other numbers
+# hint: other numbers for theta
 def save(state, folder, rank):
     """Write the state to file_of(folder, rank, t), so that a file of this name is always complete."""
     path = file_of(folder, rank, state["t"])

@@ -1,6 +1,6 @@
 # task: compressed
 # loses: compressed-check
-# hint: at most
+# hint: the ring sends 6,000
 def compressed_mean(comm, g, residual):
     """(the mean over all ranks of what arrived, the new residual): float32, shape (P,).
 

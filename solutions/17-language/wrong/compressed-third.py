@@ -1,6 +1,6 @@
 # task: compressed
 # loses: compressed-check
-# hint: a quarter of the ring
+# hint: at most 1,500 bytes per rank
 def compressed_mean(comm, g, residual):
     """(the mean over all ranks of what arrived, the new residual): float32, shape (P,).
 

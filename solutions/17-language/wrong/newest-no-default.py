@@ -1,6 +1,6 @@
 # task: newest
 # loses: newest-check, newest-resumed-check
-# hint: max
+# hint: max()
 def newest(comm, steps):
     """The largest step that is in the lists of all ranks, 0 if there is none: an int, the same on all ranks.
 

@@ -1,6 +1,6 @@
 # task: ring-mean
 # loses: ring-mean-check
-# hint: the mean is
+# hint: ranks: the mean is
 def ring_mean(comm, g, residual):
     """(the mean over all ranks of g, residual): float32, the same bits on all ranks, by one ring all-reduce.
 

@@ -1,6 +1,6 @@
 # task: seconds
 # loses: seconds-check
-# hint: the best is
+# hint: P, B, s, alpha, beta
 def step_seconds(N, P, B, s, alpha, beta):
     """The seconds of one step on N ranks: P weights of 4 bytes, B windows in all, s seconds per window."""
     return s * B / N + 2 * (N - 1) * (alpha + 4 * P / (N * beta))

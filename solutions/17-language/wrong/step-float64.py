@@ -1,6 +1,6 @@
 # task: step
 # loses: step-check
-# hint: are float32
+# hint: theta, m, v and residual are
 def train_step(comm, state, windows, eta, gradient, mean):
     """The state after one more step: a new dict with t, theta, m, v and residual.
 
