@@ -43,6 +43,9 @@
 # | $\theta$, $m$, $v$ | the weights, and Adam's two moments: flat float32 arrays of $P$ numbers | `state["theta"]`, ... |
 # | $t$ | the number of steps that are done | `state["t"]` |
 # | $\eta$ | the learning rate | `eta` |
+# | $w$, $s$ | in step 3: the steps of the warm-up, and all steps | `w`, `s` |
+# | $s$ | in step 7: the seconds that the gradient of one window takes | `s` |
+# | $\alpha$, $\beta$ | seconds per message, and bytes per second, of a network | `alpha`, `beta` |
 #
 # **In every task**, unless its text says otherwise: your function leaves its arguments unchanged, and arrays of weights
 # and gradients are float32.
@@ -412,14 +415,14 @@ for N_now, P_now in ((1, 5), (5, 3), (8, 100)):
 # 3. **clip** it: if its length $\lVert g \rVert$ is above 1, divide it by its length. This keeps a single strange
 #    mini-batch from spoiling the weights (Pascanu, Mikolov and Bengio, *On the difficulty of training recurrent neural
 #    networks*, 2013);
-# 4. Adam: `language.adam(theta, m, v, g, t, eta)` returns the new $\theta$, $m$ and $v$ after step number `t`, which it
+# 4. Adam, as in lab 13: `language.adam(theta, m, v, g, t, eta)` returns the new $\theta$, $m$ and $v$ after step number `t`, which it
 #    counts **from 1**.
 #
 # The state of training is a dict: `theta`, `m`, `v`, `residual`, and the number `t` of steps that are done, 0 at first.
 #
 # Clip **after** averaging. By hand: two ranks have the gradients (6, 0) and (0, 8). Their mean is (3, 4), which has the
 # length 5, and is clipped to (0.6, 0.8). Clipped before, the gradients are (1, 0) and (0, 1), with the mean (0.5, 0.5):
-# another direction, which no mini-batch has asked for.
+# another direction than that of the gradient of the whole mini-batch.
 
 
 # %%
@@ -728,8 +731,9 @@ judge_mean(5, 64, 1e-8, 9)
 # %% [markdown]
 # ## Step 6. A rank is killed
 #
-# With a thousand devices one of them fails every few hours. Then the job is killed and started again, and what was not
-# saved is lost. So each rank writes a **checkpoint**, its whole state, every few steps. Here every rank writes its own
+# The training of Llama 3 on up to 16,384 GPUs was interrupted unexpectedly 419 times in 54 days, about every three hours
+# (Grattafiori and others, *The Llama 3 Herd of Models*, 2024, [arXiv:2407.21783](https://arxiv.org/abs/2407.21783)).
+# Then the job is killed and started again, and what was not saved is lost. So each rank writes a **checkpoint**, its whole state, every few steps. Here every rank writes its own
 # file, because each has its own residual.
 #
 # A rank can be killed **while it writes**. A half-written file under its final name would look like a good one. So write
@@ -1062,7 +1066,8 @@ outcome("lost-steps", resumed[0]["start"])
 # ## Step 7. 64 ranks
 #
 # How fast would this training be on 64 ranks, whose network you do not have? A step has two parts: the gradient of $B/N$
-# windows, at $s$ seconds per window, and the ring, with the alpha-beta model of lab 5:
+# windows, at $s$ seconds per window, and the ring. In the alpha-beta model of lab 5 a message of $b$ bytes takes
+# $\alpha + b / \beta$ seconds, so
 #
 # $$ T(N) = s \frac{B}{N} + 2 (N - 1) \left( \alpha + \frac{4P}{N \beta} \right) $$
 #
@@ -1181,6 +1186,11 @@ plots.curves(
 # The simulated times are a little longer, because the ranks exchange their lists of checkpoints before the first step. The
 # formula does not know of these $N - 1$ messages per rank, which are divided among four steps here.
 #
+# You could cut the model instead of the mini-batch. As a pipeline of $p = 2$ ranks with one block each and $m$
+# micro-batches, the ranks would wait for a share of $(p - 1) / (m + p - 1)$ of the time (the bubble of lab 13), and what
+# travels in each direction would be the 64 numbers of every character, 4 · 64 · 32 · 64 = 524,288 bytes for 64 windows:
+# more than the $4P$ = 424,960 bytes of the gradient. Cutting pays when a model is too large for one device.
+#
 # ## Step 8. Your report, and two questions
 #
 # Write down what came out of your runs in step 6: the loss after 400 steps and the bytes per rank and step, with the
@@ -1257,7 +1267,7 @@ assert got["equal"] is True or got["equal"] == 1, (
 # ### END SOLUTION
 
 # %% [markdown]
-# **Question 2.** A training run on 1,000 GPUs loses a GPU every three hours. Which parts of the state have to be saved so
+# **Question 2.** A training run on 16,000 GPUs loses a GPU about every three hours. Which parts of the state have to be saved so
 # that the run resumes to the last bit, which of them are the same on all ranks and need to be saved once only, and what
 # would go wrong without each of them? How often would you save, and what does this depend on? (4 to 6 sentences.)
 
@@ -1293,8 +1303,8 @@ run.trace.timeline()
 # yours. It needs a GPU; without one it says so and ends. **Expected, not measured**: 300 steps take about a minute on a
 # current GPU; the held-out loss falls below that of the small model within 100 steps, and then stops falling, while the
 # loss on the training text goes on: 150,000 characters are little for 10 million weights, and the model learns them by
-# heart. Large models are trained on about 20 characters or more per weight (Hoffmann and others, *Training
-# Compute-Optimal Large Language Models*, 2022, count 20 tokens). With several GPUs start as many engines,
+# heart. For a fixed budget of operations about 20 tokens per weight are best (Hoffmann and others, *Training
+# Compute-Optimal Large Language Models*, 2022). A token is a piece of a word there, and one character here. With several GPUs start as many engines,
 # `cluster.start(4)`, and pass your `ring_mean` for the mean.
 
 # %% measure
