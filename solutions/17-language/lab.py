@@ -824,6 +824,10 @@ def some_state(P, t):
 for P_now, t_now, rank_now in ((5, 50, 0), (1, 0, 3), (300, 1234, 11)):
     state_now = some_state(P_now, t_now)
     found, files, got = saved_and_loaded(state_now, save, load, rank_now)
+    assert found or not files or any(name.endswith(".npz") for name in files), (
+        f"save has written {files}, but no file has the final name, rank{rank_now}-step{t_now}.npz. Rename the complete file "
+        "with `replace`."
+    )
     assert found == [t_now], (
         f"after save the folder should have rank{rank_now}-step{t_now}.npz, but it has {files}. np.savez appends .npz to a "
         "name: pass it an open file."
@@ -1029,7 +1033,8 @@ plots.curves(
 # compression, and keep $v$ fixed from then on.
 #
 # Now kill an engine, while it works: rank 2 sends the signal SIGKILL to its own process, which ends at once and cleans
-# up nothing. The run fails with a report, and a new engine takes its place. The same call of `train` then resumes.
+# up nothing. The run fails with a report, and a new engine takes its place. The same call of `train` then resumes. The
+# timeline at the end of the output is that of the run that failed.
 
 # %% predict lost-steps
 # Checkpoints are written every 20 steps. Rank 2 is killed while it works on step 75. From which step is training

@@ -1,6 +1,6 @@
 # task: checkpoint
 # loses: checkpoint-check
-# hint: after save the folder should have
+# hint: no file has the final name
 def save(state, folder, rank):
     """Write the state to file_of(folder, rank, t), so that a file of this name is always complete."""
     path = file_of(folder, rank, state["t"])
