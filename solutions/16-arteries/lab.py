@@ -223,6 +223,15 @@ def made_up(field, x, t):
     return field(x, t) + x
 
 
+def slope_of_loss(loss, data, points):
+    """d/da of the loss for the field u = a x t and the made-up f, at a = 1; None if it cannot be differentiated."""
+    a = torch.ones((), dtype=torch.float64, requires_grad=True)
+    value = loss(lambda x, t: a * x * t, made_up, data, points)
+    if not getattr(value, "requires_grad", False):
+        return None
+    return torch.autograd.grad(value, a)[0].item()
+
+
 # %% check loss points=2
 import numpy as np
 import torch
@@ -249,6 +258,13 @@ assert not is_close(got, 5.0), "this is MSE_u alone. The equation's part, MSE_f,
 assert not is_close(got, 8 / 3), "this is MSE_f alone. The data's part, MSE_u, is missing."
 assert is_close(got, 5 + 8 / 3), (
     f"MSE_u = (9 + 1) / 2 = 5 and MSE_f = (4 + 4 + 0) / 3, together 7.667, but yours is {got}."
+)
+slope = slope_of_loss(physics_loss, known, places)
+assert slope is not None, (
+    "the loss cannot be differentiated, so a network could not be trained with it. Keep the tensors."
+)
+assert is_close(slope, -5 / 3), (
+    f"for u = a x t the loss has the slope -3 + 4/3 = -1.667 at a = 1, but yours has {slope}: cut no part of the graph."
 )
 ### BEGIN HIDDEN TESTS
 rng = np.random.default_rng(2)
@@ -374,7 +390,9 @@ got = call(characteristics, np.array([16.0, 81.0]), np.array([3.0, 0.0]), 2.0, 1
 assert got is not None, "characteristics returned None. End it with a `return` statement."
 assert len(got) == 2, f"characteristics returns W+ and W-, two arrays. Yours returns {len(got)} things."
 plus, minus = (np.asarray(each, dtype=float) for each in got)
-assert not np.array_equal(plus, [-1, -8]), "characteristics: W+ and W- are exchanged."
+assert not (np.array_equal(plus, [-1, -8]) and np.array_equal(minus, [7, 8])), (
+    "characteristics: W+ and W- are exchanged."
+)
 assert not np.array_equal(plus, [4, 2]), "characteristics: the change of c counts four times, u + 4 (c - c0)."
 assert not np.array_equal(plus, [11, 12]), "characteristics: at rest W+ is 0. Subtract the speed at rest, c0."
 assert not np.array_equal(plus, [15, 32]), (
@@ -434,7 +452,8 @@ assert mass != 25, "mass: A u_x is missing. The flow A u changes with u, too."
 assert mass != 39, "mass: A goes with u_x, and u with A_x. Yours pairs them the other way."
 assert mass == 33, f"mass: 1 + 4 * 2 + 3 * 8 = 33, but yours is {mass}."
 assert momentum != 27, (
-    "momentum: p_x is beta / (2 sqrt A) A_x. Yours has beta A_x: differentiate the root by the chain rule."
+    "momentum: the factor of A_x in p_x is beta / (2 sqrt A), here 1/2. Yours is 2, which is beta, and also c^2: "
+    "differentiate the root by the chain rule."
 )
 assert momentum != 19, "momentum: the root's derivative is 1 / (2 sqrt A). The 2 is missing."
 assert momentum != 9, "momentum: u u_x is missing."
@@ -452,8 +471,9 @@ for shape in ((1,), (5,), (2, 3)):
     got = call(residuals, A_now, *rest, 1.7)
     assert is_close(got[0], right[0]), f"shape {shape}: mass should be {right[0]}, but yours is {got[0]}."
     assert is_close(got[1], right[1]), f"shape {shape}: momentum should be {right[1]}, but yours is {got[1]}."
-    got = call(residuals, *(torch.tensor(each) for each in (A_now, *rest)), 1.7)
-    assert is_close(np.asarray(got[1]), right[1]), "with torch tensors momentum is wrong."
+    got = residuals(*(torch.tensor(each, requires_grad=True) for each in (A_now, *rest)), 1.7)
+    assert got[0].requires_grad and got[1].requires_grad, "with tensors: compute without NumPy, such as A**0.5."
+    assert is_close(got[1].detach().numpy(), right[1]), "with torch tensors momentum is wrong."
 ### END HIDDEN TESTS
 
 # %% [markdown]
