@@ -1371,7 +1371,7 @@ for its, truth_now in zip(found, arteries.OUTLETS, strict=True):
 # there is a GPU. The lab is complete without one.
 
 # %% measure
-# Demonstration (not graded): a forward and backward pass of a network, 2-10-10-10-2 and 2-512-512-512-2.
+# Demonstration (not graded): a forward and backward pass of a network, 2-10-10-2 and 2-256-256-2.
 devices = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
 for width, rows in ((10, 250), (256, 2000)):
     for device in devices:
