@@ -405,6 +405,10 @@ got = call(characteristics, np.array([16.0]), np.array([3.0]), 8.0, 1.0)
 assert is_close(np.asarray(got[0], dtype=float), [11.0]), (
     f"beta = 8 doubles c and c0, so A = 16 and u = 3 have W+ = 11, but yours is {got[0]}: c contains the root of beta / 2."
 )
+got = call(characteristics, np.array([81.0]), np.array([3.0]), 2.0, 16.0)
+assert is_close(np.asarray(got[0], dtype=float), [7.0]), (
+    f"A0 = 16 has c0 = 2 and A = 81 has c = 3, so u = 3 has W+ = 7, but yours is {got[0]}: c0 contains A0, too."
+)
 ### BEGIN HIDDEN TESTS
 import torch
 
@@ -866,8 +870,9 @@ tree_errors = [
 for turn, (error_u, error_p) in enumerate(tree_errors, 1):
     print(f"round {turn}: relative error of u {100 * error_u:5.2f}%, of p {100 * error_p:5.2f}%")
 outcome("rounds", int(tree.trace.bytes_sent.sum()))
-at_junction = {
-    f"round {turn + 1}": (t, arteries.pressure(arteries.PARENT, by_round[0, turn, 0, :, -1])) for turn in range(ROUNDS)
+at_junction = {  # the last round would cover the reference
+    f"round {turn + 1}": (t, arteries.pressure(arteries.PARENT, by_round[0, turn, 0, :, -1]))
+    for turn in range(ROUNDS - 1)
 }
 plots.curves(
     at_junction | {"reference": (t, arteries.pressure(arteries.PARENT, A_ref[0, :, -1]))},
@@ -877,6 +882,8 @@ plots.curves(
 )
 
 # %% [markdown]
+# Every round ends with an exchange, the last one too, so the number of bytes is that of five exchanges.
+#
 # In round 1 the parent knows nothing of a junction: its wave leaves it. In round 2 the junction's reflection is there,
 # computed from daughters that had not moved yet. What comes back from the daughters' far ends reaches the parent only
 # in later rounds. Compare where the curves of rounds 2 and 3 part. So information needs rounds as waves need time.

@@ -1,6 +1,6 @@
 # task: waves
 # loses: waves-check
-# hint: beta = 3.3, A0 = 0.4: W is wrong
+# hint: c0 contains A0, too
 def pressure(A, beta, A0):
     return beta * (A**0.5 - A0**0.5)
 
