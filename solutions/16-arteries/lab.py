@@ -1108,8 +1108,8 @@ for Zc, Ra, Ca in ((1.0, 2.0, 0.5), (3.0, 6.0, 0.15), (0.7, 0.2, 3.0)):
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# "We solve the equation and at the same time discover $R_a$, $C_a$ and $Z_c$," says the lecture. The three numbers
-# become unknowns beside the weights. They must stay positive, so the unknowns are their **logarithms**
+# The lecture goes on: training can solve the equation and discover $R_a$, $C_a$ and $Z_c$ at the same time. The three
+# numbers become unknowns beside the weights. They must stay positive, so the unknowns are their **logarithms**
 # $q = (\ln Z_c, \ln R_a, \ln C_a)$: any $q$ gives positive numbers, and a step in $q$ is a relative change. Write the
 # mean square of the Windkessel's residuals over $K$ times, and its gradient with respect to $q$, with $P_\infty = 0$.
 # Autograd may do the work, with `q` as a tensor that requires a gradient.
