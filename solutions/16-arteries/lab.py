@@ -709,9 +709,9 @@ for _ in range(3):
     A_now, u_now, beta_now, A0_now = rng.uniform(0.3, 2, (4, 3))
     p_now = beta_now * (np.sqrt(A_now) - np.sqrt(A0_now)) + u_now**2 / 2
     right = [A_now[0] * u_now[0] - A_now[1] * u_now[1] - A_now[2] * u_now[2], p_now[0] - p_now[1], p_now[0] - p_now[2]]
-    got = call(junction, list(A_now), list(u_now), list(beta_now), list(A0_now))
-    assert is_close([float(each) for each in got], right), (
-        f"each vessel with its own beta and A0: {right}, yours {got}."
+    got = [float(each) for each in call(junction, list(A_now), list(u_now), list(beta_now), list(A0_now))]
+    assert is_close(got, right), (
+        f"each vessel with its own beta and A0: {np.round(right, 4).tolist()}, yours {np.round(got, 4).tolist()}."
     )
 # A small wave W+ = 1e-6 comes down the parent: its share 0.3109 comes back.
 A0_now, c0_now = np.array([1.0, 0.4, 0.25]), np.array([1.0, 1.2, 1.3])

@@ -686,7 +686,7 @@ def judge_draws(draws, scale):
             means[0], arrived[0], atol=tolerance
         ), "rank 0 counts its own message only. Add the messages of all ranks."
     assert np.allclose(means[0], arrived.mean(axis=0), atol=tolerance), (
-        f"{N} ranks, P = {P}: something is lost or counted twice. The mean that you return is not the mean over the ranks of "
+        f"N = {N}, P = {P}: something is lost or counted twice. The mean that you return is not the mean over the ranks of "
         "g + old residual - new residual. Compress p = g + residual, and keep what was not sent of p."
     )
     assert len({each.tobytes() for each in means}) == 1, (
