@@ -29,6 +29,7 @@ import sys
 import tempfile
 import threading
 import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -93,6 +94,8 @@ def measure_board(
     database, url=None, groups=GROUPS, watchers=WATCHERS, seconds=SECONDS, kills=0, browser=True, silent=SILENT
 ):
     """Return a row: one new board, with all clients. url: of the PostgreSQL database; SQLite where there is none."""
+    if (left := seconds_to_midnight(datetime.now(UTC))) < seconds + PATIENCE:
+        time.sleep(left)  # the limit per day begins anew then
     with tempfile.TemporaryDirectory(prefix="board-") as folder, BoardProcess(Path(folder), url, PER_DAY) as server:
         settings = {"port": server.port, "groups": groups, "watchers": watchers, "seconds": seconds}
         with (
@@ -121,6 +124,12 @@ def measure_board(
         )
         left = server.end()
     return row | {"left": len(left), "load_before": round(load, 1)}
+
+
+def seconds_to_midnight(moment):
+    """Seconds from a moment to the end of its day in UTC, the time zone of this bench's boards."""
+    following = datetime.combine(moment.date() + timedelta(days=1), datetime.min.time(), UTC)
+    return (following - moment).total_seconds()
 
 
 class Elsewhere(threading.Thread):

@@ -70,19 +70,23 @@ class RunWatcher:
         """Ask each engine to be a rank; returns the AsyncResults."""
         server, size = self.server, len(self.peers)
         directory = server.directory and str(server.directory)
-        return [
-            self.engines.client[peer.engine].apply_async(
-                work,
-                server.address,
-                server.secret,
-                f"{server.name}-{peer.rank}",
-                peer.rank,
-                size,
-                directory,
-                self.kind,
-            )
-            for peer in self.peers
-        ]
+        try:
+            return [
+                self.engines.client[peer.engine].apply_async(
+                    work,
+                    server.address,
+                    server.secret,
+                    f"{server.name}-{peer.rank}",
+                    peer.rank,
+                    size,
+                    directory,
+                    self.kind,
+                )
+                for peer in self.peers
+            ]
+        except Exception:
+            self.engines.wait_until_ready()  # raises a Problem if engines have just ended and cannot be replaced
+            raise
 
     def _serve(self, deadline):
         """Hear the ranks until the run is over: all ranks have ended, or it failed, is stuck, or takes too long."""

@@ -27,10 +27,7 @@ SECONDS_TO_NOTICE = 10  # that an engine has ended
 SECONDS_TO_END = 3  # for the engines to end by themselves
 SECONDS_BETWEEN_LOOKS = 2  # at ipcluster's log and at Slurm's queue
 JOB = re.compile(r"Job submitted with job id: '(\w+)'")  # in the log of ipcluster
-# ipcluster goes on when its launcher fails: what the launcher's command said last, and the last line of the traceback.
-FAILURE = re.compile(
-    r"^(?P<said>[^\n[]*)\nException in callback [^\n]*start_cluster.*?^(?P<error>\w[\w.]*: .*?)$", re.M | re.S
-)
+LOGGED = re.compile(r"\d{4}-\d\d-\d\d ")  # how a line begins that a program of ipyparallel has written there
 
 
 class ProfileEngines(EngineSet):
@@ -81,9 +78,8 @@ class ProfileEngines(EngineSet):
             self.next_look = time.monotonic() + SECONDS_BETWEEN_LOOKS
             file = self.directory / "ipcluster.log"
             log = file.read_text(errors="replace") if file.exists() else ""
-            if why := FAILURE.search(log):
-                said = (why["said"] or why["error"]).strip()
-                raise Problem(f"The engines of the profile {self.profile!r} did not start: {said}.")
+            if why := find_failure(log):
+                raise Problem(f"The engines of the profile {self.profile!r} did not start: {why}.")
             if self.is_slurm:
                 job = JOB.search(log)
                 self.waiting_for = describe_queue(job and job[1])
@@ -176,6 +172,19 @@ def read_launcher(profile, folder):
     if "engine_launcher_class" not in config.Cluster:
         raise silent
     return str(config.Cluster.engine_launcher_class)
+
+
+def find_failure(log):
+    """Why a launcher failed, in the words of its command or of its exception; None if it did not. log: of ipcluster.
+
+    ipcluster goes on without engines then: its log holds the traceback, and above it what the command has said.
+    """
+    before, found, after = log.partition("\nException in callback ")
+    if not found or "start_cluster" not in after:
+        return None
+    said = [line for line in before.splitlines() if "error" in line.lower() and not LOGGED.match(line)]
+    raised = re.findall(r"^\w[\w.]*: .+$", after, re.MULTILINE)
+    return [*raised[:1], *said][-1].strip() if raised or said else None
 
 
 def describe_queue(job):

@@ -1,6 +1,7 @@
 """The bench of the board, small: a server is killed while many groups hand in, and no entry is lost or doubled."""
 
 import types
+from datetime import UTC, datetime
 
 import pytest
 
@@ -40,3 +41,8 @@ def quick():
     """The quickest of the honest solutions."""
     nearest_mean = entry_notebooks.load_entries().nearest_mean
     return types.SimpleNamespace(HONEST={"nearest mean": nearest_mean})
+
+
+def test_a_crowd_that_would_hand_in_across_midnight_waits_for_the_new_day():
+    assert board.seconds_to_midnight(datetime(2026, 11, 23, 23, 58, 30, tzinfo=UTC)) == 90
+    assert board.seconds_to_midnight(datetime(2026, 12, 31, tzinfo=UTC)) == 24 * 3600

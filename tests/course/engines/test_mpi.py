@@ -169,9 +169,8 @@ def test_ranks_that_cannot_be_replaced_end_the_call_with_the_reason(ranks, monke
         raise ValueError("a record that cannot be read")
 
     monkeypatch.setattr(ranks._set, "_find_causes", spoil)
-    with pytest.raises(
-        Problem, match=r"\(ValueError: a record that cannot be read\)\. Run cluster.start\(3\) to start new"
-    ):
+    call = r'cluster.start\(3, launcher="mpi"\)'
+    with pytest.raises(Problem, match=rf"\(ValueError: a record that cannot be read\)\. Run {call} to start new"):
         ranks.apply_sync(waits_for_rank_1(3))
     monkeypatch.undo()
     assert cluster.start(3, launcher="mpi").apply_sync(rank_and_sum)[0] == (0, 0, 3, 3)

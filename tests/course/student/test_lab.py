@@ -177,7 +177,7 @@ def test_horovod_is_built_while_jupyterlab_runs_and_the_build_ends_with_it(home,
         below = [each for builder in builders for each in [builder, *builder.children(recursive=True)]]
         os.killpg(process.pid, signal.SIGINT)
         assert process.wait(60) == 0
-    assert builders and not any(each.is_running() for each in below)
+    assert builders and not psutil.wait_procs(below, timeout=10)[1]
     assert "Horovod: the build was stopped. The next `make lab` starts it again." in (home / "out").read_text()
 
 
