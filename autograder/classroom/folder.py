@@ -26,6 +26,9 @@ class Folder:
         self.log = self.hub / "hub.log"
         self.ports = self.hub / "ports.json"
         self.lock = self.hub / ".lock"
+        self.client_secret = self.root / "client-secret"  # what an OpenID Connect provider gave for this class
+        self.launches = self.hub / "lti.sqlite"  # who came from an LTI platform, and where grades belong there
+        self.tool_key = self.hub / "lti-key.pem"  # the class signs with it what it sends to the platform
         self.homes = self.root / "homes"
         self.inboxes = self.root / "exchange" / "inbox"
         self.hand_ins = self.root / "exchange" / "hand-ins"  # what was collected for `course grade`
