@@ -15,6 +15,7 @@ from pathlib import Path
 
 from course.errors import Problem
 from course.files import write_whole
+from course.home import find_work
 from course.student import identity, work
 
 # The name of nbgrader's own example, with hyphens allowed; `nbgrader zip_collect` needs COLLECTED in its configuration.
@@ -108,7 +109,7 @@ def get_student(app, home):
 
 def write_hand_in(content, lab, student, home):
     """Write a file to send, with a name that `nbgrader zip_collect` can read; returns its path."""
-    folder = home / "work" / "hand-ins"
+    folder = find_work(home) / "hand-ins"
     student = re.sub(r"[^\w.@-]", "-", student)
     try:
         folder.mkdir(parents=True, exist_ok=True)

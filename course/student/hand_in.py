@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 
 from course.errors import Problem
-from course.home import HOME
+from course.home import HOME, find_work
 from course.student import delivery, identity, validation, work
 
 LAB = re.compile(r"\d\d-[\w-]+")
@@ -74,7 +74,7 @@ def find_notebook(lab, home=HOME):
     A notebook of that name in the current folder comes first, then the one in work/. Raises Problem if there is no such
     lab, or no notebook of it.
     """
-    folders = [path.name for part in ("labs", "work") for path in (home / part).glob("*") if path.is_dir()]
+    folders = [path.name for part in (home / "labs", find_work(home)) for path in part.glob("*") if path.is_dir()]
     here = [path.stem for path in Path.cwd().glob("*.ipynb")]
     names = sorted(name for name in {*folders, *here} if LAB.fullmatch(name))
     matches = [name for name in names if name == lab or (lab.isdecimal() and int(name[:2]) == int(lab))]
@@ -82,7 +82,7 @@ def find_notebook(lab, home=HOME):
         raise Problem(f"there is no lab {lab}; there are: {', '.join(names) or 'none yet'}.")
     if len(matches) > 1:
         raise Problem(f"{lab} could be {' or '.join(matches)}: give the whole name.")
-    for path in (Path.cwd() / f"{matches[0]}.ipynb", home / "work" / matches[0] / f"{matches[0]}.ipynb"):
+    for path in (Path.cwd() / f"{matches[0]}.ipynb", find_work(home) / matches[0] / f"{matches[0]}.ipynb"):
         if path.is_file():
             return path
     raise Problem(f"{path} does not exist, so there is nothing to hand in: run `course lab` to get the lab.")

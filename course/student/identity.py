@@ -9,7 +9,7 @@ import tomllib
 
 from course.errors import Problem
 from course.files import write_whole
-from course.home import HOME
+from course.home import HOME, find_work
 
 STUDENT = ".student"
 ADDRESS = "hand-in.toml"
@@ -32,14 +32,14 @@ def check_student(text):
 def read_student(home=HOME):
     """The id that was given last; "" if none was."""
     try:
-        return check_student((home / "work" / STUDENT).read_text(encoding="utf-8"))
+        return check_student((find_work(home) / STUDENT).read_text(encoding="utf-8"))
     except (OSError, ValueError, Problem):
         return ""
 
 
 def save_student(text, home=HOME):
     """Keep the id for all later hand-ins; returns it. Raises Problem if it is not valid or cannot be written."""
-    student, path = check_student(text), home / "work" / STUDENT
+    student, path = check_student(text), find_work(home) / STUDENT
     if student != read_student(home):
         try:
             write_whole(path, f"{student}\n")

@@ -19,7 +19,7 @@ import psutil
 
 from course.command import list_available
 from course.errors import Problem
-from course.home import HOME
+from course.home import find_work
 from course.horovod import installation
 from course.priority import give_way
 from course.student import solved, work
@@ -54,7 +54,7 @@ def run(args):
         ports = find_free_ports()
         while not answers:
             port = next(ports)
-            log = HOME / "work" / f".jupyterlab-{port}.log"
+            log = find_work() / f".jupyterlab-{port}.log"
             server = start_server(port, token, log, page)
             answers = wait_until_it_answers(server, port, token, log)
         if port != PORTS[0]:
@@ -92,7 +92,7 @@ def start_server(port, token, log, page):
         return subprocess.Popen(
             build_command(port, page),
             env=build_environment(token),
-            cwd=HOME / "work",
+            cwd=find_work(),
             stdin=subprocess.DEVNULL,
             stdout=file,
             stderr=file,
@@ -124,7 +124,7 @@ def build_command(port, page):
         "ServerApp.ip": "127.0.0.1",
         "ServerApp.port": port,
         "ServerApp.port_retries": 0,
-        "ServerApp.root_dir": HOME / "work",
+        "ServerApp.root_dir": find_work(),
         "ServerApp.default_url": f"/lab/tree/{page}",
         "ServerApp.answer_yes": True,
         "ServerApp.allow_root": hasattr(os, "geteuid") and os.geteuid() == 0,

@@ -9,7 +9,7 @@ from importlib.metadata import entry_points
 
 from course.errors import Problem
 from course.files import write_whole
-from course.home import HOME
+from course.home import HOME, find_work
 from course.student import work
 
 
@@ -21,7 +21,7 @@ def prepare(name, home=HOME):
     """
     content = read_solved(name)
     page = f"solved/{name}/{name}.ipynb"
-    path = home / "work" / page
+    path = find_work(home) / page
     if path.exists() and work.compute_checksum(path.read_bytes()) != work.compute_checksum(content):
         path.replace(path.with_suffix(".before.ipynb"))
     write_whole(path, content)

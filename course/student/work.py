@@ -12,7 +12,7 @@ import secrets
 
 from course.errors import Problem
 from course.files import write_whole
-from course.home import HOME
+from course.home import HOME, find_work
 
 MEMORY = ".given.json"
 ORIGIN = ".origin"  # a random number that tells this folder from that of another student who has the same name
@@ -23,11 +23,11 @@ def prepare(home=HOME):
 
     Returns sentences that say what changed. Raises Problem if the folder cannot be written.
     """
-    labs, work = home / "labs", home / "work"
+    labs, work = home / "labs", find_work(home)
     if not (labs / "index.ipynb").exists():
         raise Problem(f"{labs} has no index.ipynb: its folder labs/ is incomplete, so get the course again.")
     try:
-        work.mkdir(exist_ok=True)
+        work.mkdir(parents=True, exist_ok=True)
         given = read_memory(work / MEMORY)
         before = dict(given)
         new, sentences = [], []
@@ -98,7 +98,7 @@ def compute_checksum(content):
 
 def is_untouched(path, home=HOME):
     """Whether the student's file says exactly what the course gave."""
-    work = home / "work"
+    work = find_work(home)
     own = compute_checksum(path.read_bytes())
     name = f"{path.stem}/{path.name}"
     source = home / "labs" / name
@@ -118,7 +118,7 @@ def read_memory(path):
 
 def read_origin(home=HOME):
     """The random number of this folder, eight hexadecimal digits; it is made when it is read for the first time."""
-    path = home / "work" / ORIGIN
+    path = find_work(home) / ORIGIN
     try:
         origin = path.read_text().strip()
     except (OSError, ValueError):
