@@ -26,6 +26,13 @@ def configure(c, folder, settings):
     importlib.import_module(f"autograder.classroom.{kind}").configure(c, folder, settings)
 
 
+def check(folder, settings):
+    """Raise Problem where the accounts cannot be used: configuring them must work before the Hub starts."""
+    from traitlets.config import Config
+
+    configure(Config(), folder, settings)
+
+
 def configure_csv(c, folder, settings):
     """Accounts of students.csv and instructors.csv, with passwords that their owners can change."""
     templates = Path(importlib.util.find_spec("nativeauthenticator").origin).with_name("templates")

@@ -40,6 +40,7 @@ FLOORS = [
     ["autograder.gradebook"],
     ["autograder.authoring"],
     ["autograder.competition"],
+    ["autograder.classroom"],
     ["autograder.testing"],
     ["autograder.bench"],
     ["autograder.commands"],

@@ -27,6 +27,11 @@ from course.student import solved, work
 PORTS = range(8888, 8988)
 PATIENCE = 60  # seconds until a server without an answer counts as failed
 GRACE = 3  # seconds for kernels and engines to exit by themselves
+QUIET = {  # JupyterLab fetches nothing from a network
+    "LabApp.news_url": None,
+    "LabApp.check_for_updates_class": "jupyterlab.handlers.announcements.NeverCheckForUpdate",
+    "LabApp.extension_manager": "readonly",
+}
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 
@@ -129,11 +134,13 @@ def build_command(port, page):
         "ServerApp.answer_yes": True,
         "ServerApp.allow_root": hasattr(os, "geteuid") and os.geteuid() == 0,
         "ServerApp.open_browser": has_browser(),
-        "LabApp.news_url": None,
-        "LabApp.check_for_updates_class": "jupyterlab.handlers.announcements.NeverCheckForUpdate",
-        "LabApp.extension_manager": "readonly",
     }
-    return [sys.executable, "-m", "jupyterlab", *(f"--{name}={value}" for name, value in settings.items())]
+    return [sys.executable, "-m", "jupyterlab", *format_options(settings | QUIET)]
+
+
+def format_options(settings):
+    """Settings of a server as options of its command line."""
+    return [f"--{name}={value}" for name, value in settings.items()]
 
 
 def has_browser():
