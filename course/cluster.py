@@ -12,9 +12,11 @@ import threading
 import time
 from dataclasses import dataclass
 
+from course.engines.rest import join_and_tell
 from course.errors import Problem
 
 MAX_ENGINES = 64  # each engine is a Python process
+PROFILE = "COURSE_PROFILE"  # the variable that names a profile for every start that names no launcher and no profile
 
 _current = None  # the RequestedEngines of the last request
 _lock = threading.RLock()
@@ -36,6 +38,7 @@ def start(n, launcher=None, profile=None):
     n: number of engines. launcher: "mpi" makes them the ranks of an MPI program, whose ranks are the engines' numbers.
     profile: the name of an ipyparallel profile, whose own launchers start the engines (Slurm and other batch systems).
     If a cluster of that profile runs already, its first `n` engines are joined, and they go on running after `stop`.
+    Where the variable COURSE_PROFILE names a profile, that one is the default, so a lab needs no change on a cluster.
     With GPUs, engine i sees GPU i modulo their number. The same arguments again return the running engines; other
     arguments restart them.
     Returns a view of all engines: calls block, functions travel by cloudpickle, and `%px` and `%%px` use it.
@@ -159,14 +162,9 @@ class RequestedEngines:
     def wait(self):
         """Return the view, once all engines answer; raises Problem if they do not start.
 
-        Prints what the engines wait for, whenever that changes: a batch system may take long.
+        Prints what the engines wait for, whenever that changes: a batch system or a queue may take long.
         """
-        said = None
-        while self._thread.is_alive():
-            self._thread.join(1)
-            if self._set.waiting_for not in (None, said):
-                said = self._set.waiting_for
-                print(said)
+        join_and_tell(self._thread, self._set)
         if self._problem:
             raise self._problem
         return self.view
@@ -228,7 +226,7 @@ def _check_arguments(n, launcher, profile):
         raise Problem(f"profile={profile!r} is not the name of an ipyparallel profile.")
     if launcher and profile:
         raise Problem("cluster.start takes a launcher or a profile, not both: a profile has its own launchers.")
-    return EngineSpec(number, launcher, profile)
+    return EngineSpec(number, launcher, profile or (None if launcher else os.environ.get(PROFILE)) or None)
 
 
 def _activate(view):

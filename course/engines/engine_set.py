@@ -14,14 +14,17 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from course.engines import supervisor as supervisor_program
+from course.engines.lease import find_queue
 from course.engines.losses import Loss, describe_exit, name_ranks
-from course.engines.resources import find_free_ports, share_cores, start_counting_gpus
+from course.engines.resources import share_cores, start_counting_gpus
+from course.engines.rest import Rest
 from course.engines.supervision import SupervisorClient
 from course.errors import Problem
 
 SECONDS_TO_START = 120
 ATTEMPTS = 3  # a group that ends this many times in a row before it is ready is not started again
 MOST_RECORDS, MOST_BYTES = 1024, 2**27  # of requests and answers that the controller keeps
+SOCKETS = 30  # a controller uses 18
 HEARTBEAT = 50  # milliseconds; the controller announces an engine at a heartbeat, so a slow one delays the start
 
 
@@ -42,7 +45,8 @@ class EngineSet:
     """Engines of one kind. Call `start` first and `stop` last.
 
     n: number of engines. client: an ipyparallel client that knows all of them. supervisor: owner of the processes.
-    on_loss: called with each Loss, in the client's thread, before the engine's messages are given up.
+    on_loss: called with each Loss, in the client's thread, before the engine's messages are given up. rest: the Rest of
+    engines that a server lends, None elsewhere.
     """
 
     n: int
@@ -51,6 +55,7 @@ class EngineSet:
     controller: object = None
     groups: list = field(default_factory=list)
     on_loss: object = None
+    rest: Rest | None = None
     failure: str | None = None  # why the set cannot go on: a sentence without a full stop
     kill_reasons: dict = field(default_factory=dict)  # pid of a rank -> why this set killed it
     endings: dict = field(default_factory=dict)  # rank -> (exit status, in words), until the loss is reported
@@ -66,7 +71,13 @@ class EngineSet:
     # ------------------------------------------------------------------ starting and stopping
 
     def start(self):
-        """Start all processes; returns when every rank answers. Raises RuntimeError when one does not start."""
+        """Start all processes; returns when every rank answers.
+
+        Raises RuntimeError when one does not start, and Problem if this machine lends no engines.
+        """
+        if self.is_on_this_machine and (queue := find_queue()):
+            self.rest = Rest(self, queue)
+            self.rest.lease.acquire()
         wait_for_gpus = start_counting_gpus()
         cores = share_cores(self.n)
         self.supervisor = SupervisorClient(self.uses_prefork, cores)
@@ -91,10 +102,14 @@ class EngineSet:
         with self.changed:
             for group in self.groups:
                 group.is_up = True
+        if self.rest:
+            self.rest.watch()
 
     def stop(self):
         """End every process; none is left when this returns."""
         self._fail("The engines have been stopped")
+        if self.rest:
+            self.rest.lease.release()
         if self.client:
             self.client.close(linger=0)
         if self.supervisor:
@@ -112,7 +127,10 @@ class EngineSet:
             f"--HeartMonitor.period={HEARTBEAT}",
             # An engine on a busy machine may miss many heartbeats; the supervisor notices an engine that really ends.
             "--HeartMonitor.max_heartmonitor_misses=100000",
-            f"--ports={find_free_ports()}",
+            # Sockets in a directory that only this user may enter: no other user of the machine can connect.
+            "--transport=ipc",
+            f"--ip={self.directory / 'socket'}",
+            f"--ports=1-{SOCKETS}",
             "--usethreads",
             # What is kept for other clients and for `resubmit`: the newest requests and answers, up to these limits.
             "--dictdb",
@@ -198,6 +216,8 @@ class EngineSet:
 
     def wait_until_ready(self):
         """Wait until every rank is back; raises Problem if one does not come back."""
+        if self.rest:
+            self.rest.wake()
         with self.changed:
             self.changed.wait_for(lambda: self.failure or self.is_ready(), SECONDS_TO_START)
         if not self.is_ready():
@@ -236,6 +256,33 @@ class EngineSet:
         """Return the pid of an engine in its own namespace, or None."""
         lines = self.read_stack_file(rank)
         return int(lines[0].split()[0]) if lines else None
+
+    # ------------------------------------------------------------------ for the rest of engines
+
+    def mark_down(self):
+        """Note that the engines are about to end, which is no loss."""
+        with self.changed:
+            for group in self.groups:
+                group.is_up = False
+            self.endings |= dict.fromkeys(range(self.n), (None, ""))
+
+    def end_engines(self):
+        """End all engines and forget them; controller and client stay."""
+        with suppress(RuntimeError, TimeoutError):  # the set is being stopped
+            self.signal(range(self.n), signal.SIGKILL)
+            for group in self.groups:
+                group.process.wait(SECONDS_TO_START)
+            self.client.unregister(range(self.n))
+
+    def start_engines(self):
+        """Start engines that were ended; returns when every rank answers, and raises RuntimeError if one does not."""
+        for group in self.groups:
+            self._launch(group)
+        self._wait_for(self._are_all_known)
+        with self.changed:
+            for group in self.groups:
+                group.is_up = True
+            self.endings.clear()
 
     # ------------------------------------------------------------------ losses
 

@@ -11,7 +11,7 @@ ipyparallel has no public way to do six things that engines of the course need; 
 - end a request on the control channel (`clear`, `abort`, `shutdown`) to an engine that ends before it answers, for
   which ipyparallel waits for ever: `_send`, `_control_stream`.
 - see every request of a view before it is sent: `_really_apply`, which apply, push and pull go through, and
-  `_mux_stream`, which a view's constructor takes.
+  `_mux_stream`, which a view's constructor takes; `_build_targets`, which finds the engines of any view's request.
 - leave a line out of a cell's streamed output: `AsyncResult._iopub_streaming_output_callback`.
 - pickle functions as `course/functions.py` does: `serialize.serialize.pickle`.
 
@@ -68,6 +68,18 @@ class EnginesClient(ipyparallel.Client):
             reply = super().send_signal(int(number), ranks, block=False)
             with suppress(TimeoutError):  # an engine that has ended does not reply
                 reply.result(seconds)
+
+    def ask_all(self, function, seconds):
+        """Return what a function without arguments returns on each engine; raises TimeoutError after `seconds`."""
+        with self.engine_set.sending_lock:
+            idents = [self._engines[rank].encode() for rank in self._ids]
+            sent = [self.send_apply_request(self._mux_stream, function, ident=ident) for ident in idents]
+        return ipyparallel.AsyncResult(self, sent, fname=function.__name__).get(seconds)
+
+    def _build_targets(self, targets):
+        if self.engine_set.rest:  # a view other than the notebook's may be the first to use engines at rest
+            self.engine_set.rest.wake()
+        return super()._build_targets(targets)
 
     # ------------------------------------------------------------------ which engines there are
 

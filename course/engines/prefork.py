@@ -17,6 +17,7 @@ import gc
 import importlib
 import json
 import os
+import re
 import runpy
 import signal
 import socket
@@ -138,6 +139,9 @@ def run_controller(arguments):
     # ipyparallel 9.2.0 keeps them in the class. Schedulers that are threads of one process, as with --usethreads, then
     # take one another's replies, and a coalescing broadcast never returns.
     BroadcastScheduler.start = start_apart
+    make_url = app.IPController.construct_url
+    # ipyparallel 9.2.0 names a Unix socket "NAME-1" in the controller and "NAME:1" in clients and engines.
+    app.IPController.construct_url = lambda *args: re.sub(r"-(\d+)$", r":\1", make_url(*args))
     forker = None
 
     def note_forker():

@@ -74,6 +74,10 @@ class SupervisorClient:
         """Send a signal to a process below the supervisor, unless it has ended; returns when it is sent."""
         self._request(signal=pid, number=int(number))
 
+    def keep_prefork(self, is_kept):
+        """Start the prefork process, or end it: its memory is large, and it only makes engines start faster."""
+        self._request(prefork=is_kept)
+
     def close(self):
         """End the supervisor and every process that it started; returns when they have ended."""
         with suppress(OSError):  # it may have ended already

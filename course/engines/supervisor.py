@@ -8,10 +8,10 @@ engines are started as programs. multiprocessing's forkserver does not fit: its 
 killed, it does not see their children, and it cannot start programs such as mpiexec.
 
 Messages are JSON objects, one per line. In, each with a `key`: `{"start": ARGV, "env", "cwd", "output", "patience"}`
-(seconds between SIGTERM and SIGKILL when everything ends), `{"fork": ROLE AND ARGUMENTS, "env", "cwd", "output"}` and
-`{"signal": PID, "number"}`. Out: `{"directory": PATH}` first, then `{"started": KEY, "pid", "forked"}`,
-`{"sent": KEY}` after a signal, `{"ended": PID, "status"}` (minus the signal's number, as in `subprocess`) and, as the
-last message of a supervisor that fails, `{"failed": TRACEBACK}`.
+(seconds between SIGTERM and SIGKILL when everything ends), `{"fork": ROLE AND ARGUMENTS, "env", "cwd", "output"}`,
+`{"prefork": WHETHER TO KEEP THAT PROCESS}` and `{"signal": PID, "number"}`. Out: `{"directory": PATH}` first, then
+`{"started": KEY, "pid", "forked"}`, `{"sent": KEY}` after "prefork" and "signal", `{"ended": PID, "status"}` (minus the
+signal's number, as in `subprocess`) and, as the last message of a supervisor that fails, `{"failed": TRACEBACK}`.
 """
 
 import ctypes
@@ -87,6 +87,12 @@ class Supervisor:
         if "signal" in request:
             self.signal(request["signal"], request["number"])
             self.send(sent=request["key"])
+        elif "prefork" in request:
+            if request["prefork"] and not self.prefork:
+                self.start_prefork(str(Path(os.environ[MARK], "prefork.log")))
+            elif not request["prefork"] and self.prefork:
+                self.end_prefork()
+            self.send(sent=request["key"])
         elif "start" in request:
             pid = start(request["start"], request["env"], request["cwd"], request["output"])
             self.report_start(request["key"], pid, False, request["patience"])
@@ -107,11 +113,7 @@ class Supervisor:
         except OSError:
             received = b""
         if not received:
-            self.selector.unregister(self.prefork)
-            self.prefork.close()
-            self.prefork = None
-            for key in list(self.requests):
-                self.start_as_program(key)
+            self.end_prefork()
             return
         message = json.loads(received)
         if "refused" in message:
@@ -119,6 +121,14 @@ class Supervisor:
         else:
             del self.requests[message["started"]]
             self.report_start(message["started"], message["pid"], True)
+
+    def end_prefork(self):
+        """End the prefork process by closing its socket, and start as programs what it has not forked."""
+        self.selector.unregister(self.prefork)
+        self.prefork.close()
+        self.prefork = None
+        for key in list(self.requests):
+            self.start_as_program(key)
 
     def start_as_program(self, key):
         """Start a program for a request that could not be forked."""
