@@ -1,4 +1,5 @@
-# make lab, make test, make test-long, make bench: each makes the environment .venv first if it is missing or outdated.
+# make lab, make test, make test-long, make bench, make book: each makes the environment .venv first if it is missing or
+# outdated.
 # make lab also builds Horovod, once, while JupyterLab already runs: make lab HOROVOD=no leaves it out.
 # make lab SPARK=yes installs Spark first, once, for further steps of lab 14; it stays until the environment is removed.
 # To use another Python 3.11 than the one in PATH: make lab PYTHON=/path/to/python3.11
@@ -47,6 +48,11 @@ test-again: instructors-clone environment
 
 bench: instructors-clone environment
 	@$(ENV_PYTHON) -m course.command bench
+
+# Pages for students, pages for instructors, slides and a PDF, all in book/_build. What ran before is not run again.
+.PHONY: book
+book: instructors-clone environment
+	@$(ENV_PYTHON) -m autograder.book.build
 
 .PHONY: instructors-clone
 instructors-clone:
