@@ -1,0 +1,26 @@
+"""Formulas of the book as MathML, which browsers draw without a script or a font of ours.
+
+Sphinx calls `write_inline` and `write_block` for each formula while it writes HTML.
+"""
+
+from docutils import nodes
+from latex2mathml.converter import convert
+
+
+def setup(app):
+    """Register the renderer with Sphinx under the name `mathml`."""
+    app.add_html_math_renderer("mathml", (write_inline, None), (write_block, None))
+
+
+def write_inline(translator, node):
+    translator.body.append(convert(node.astext()))
+    raise nodes.SkipNode
+
+
+def write_block(translator, node):
+    # A wide formula scrolls inside its box, and whoever uses the keyboard must be able to reach it.
+    name = f' id="{node["ids"][0]}"' if node.get("ids") else ""
+    translator.body.append(f'<div class="formula" tabindex="0"{name} role="group" aria-label="Formula">')
+    translator.body.append(convert(node.astext(), display="block"))
+    translator.body.append("</div>\n")
+    raise nodes.SkipNode
