@@ -2,13 +2,16 @@
 # outdated.
 # make lab also builds Horovod, once, while JupyterLab already runs: make lab HOROVOD=no leaves it out.
 # make lab SPARK=yes installs Spark first, once, for further steps of lab 14; it stays until the environment is removed.
-# To use another Python 3.11 than the one in PATH: make lab PYTHON=/path/to/python3.11
+# The environment is made with the first of python3.11, python3.12 and python3.13 in PATH, or with another one of these
+# versions: make lab PYTHON=/path/to/python3.13
 
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 ENV_PYTHON = .venv/bin/python
 PYTHON =
+PYTHONS = 3.11 3.12 3.13
 HOROVOD = yes
 SPARK = no
+KEEP = no
 
 # .venv/made is written last and holds what the environment was made for: this folder, which its scripts name, and these
 # pins. So an environment that is incomplete, moved or outdated is never used.
@@ -72,23 +75,26 @@ spark: environment
 	@$(ENV_PYTHON) -c "from course import spark; print(spark.describe_missing() or 'Spark is installed.')"
 
 made:
-	@set -e; found=; fail() { echo "$$*" >&2; exit 1; }; \
+	@set -e; found=; seen=; fail() { echo "$$*" >&2; exit 1; }; \
 	if [ -e .venv/place ] && [ "$$(cat .venv/place)" != "$(CURDIR)" ]; then rm -rf .venv; fi; \
 	if ! $(ENV_PYTHON) -m pip --version >/dev/null 2>&1; then \
-	  for python in $(if $(PYTHON),"$(PYTHON)",python3.11 python3 python); do \
-	    if "$$python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null; then found=$$python; break; fi; \
+	  for python in $(if $(PYTHON),"$(PYTHON)",$(addprefix python,$(PYTHONS)) python3 python); do \
+	    version=$$("$$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null) || continue; \
+	    case " $(PYTHONS) " in *" $$version "*) found=$$python; break;; esac; \
+	    seen="$$seen$${seen:+, }$$python is Python $$version"; \
 	  done; \
-	  [ "$$found" ] || fail "Python 3.11 was not found$(if $(PYTHON), at $(PYTHON)): install it," \
-	    "or name it as in: make $(or $(MAKECMDGOALS),lab) PYTHON=/path/to/python3.11"; \
+	  [ "$$found" ] || fail "Python $(firstword $(PYTHONS)) to $(lastword $(PYTHONS)) was not found$(if $(PYTHON), at $(PYTHON))$${seen:+ ($$seen)}: install it," \
+	    "or name it as in: make $(or $(MAKECMDGOALS),lab) PYTHON=/path/to/python$(lastword $(PYTHONS))"; \
 	  "$$found" -c 'import ensurepip, venv' 2>/dev/null || \
-	    fail "This Python has no module venv: install it (Debian and Ubuntu: apt install python3.11-venv), then run make again."; \
+	    fail "This Python has no module venv: install it (Debian and Ubuntu: apt install python$$version-venv)," \
+	      "then run make again."; \
 	  echo "Making the environment .venv (once, a few minutes) ..."; \
 	  "$$found" -m venv --clear .venv >/dev/null 2>&1 || \
 	    fail "The environment .venv could not be made: is there room on the disk, and may you write in $(CURDIR)?"; \
 	fi; \
 	rm -f .venv/made; printf %s "$(CURDIR)" > .venv/place; \
 	: "a package without INSTALLER was only partly unpacked: pip must not regard it as installed"; \
-	for package in .venv/lib/python3.11/site-packages/*.dist-info; do \
+	for package in .venv/lib/python*/site-packages/*.dist-info; do \
 	  [ -e "$$package/INSTALLER" ] || rm -rf "$$package"; \
 	done; \
 	pip="$(ENV_PYTHON) -m pip --disable-pip-version-check --retries 2 install --no-input"; \
@@ -101,10 +107,7 @@ made:
 	}; \
 	printf %s "$(WANTED)" > .venv/made
 
-# Rewrites requirements.txt with the newest versions that pyproject.toml allows.
-pins:
-	@set -e; dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
-	$(or $(PYTHON),python3.11) -m venv "$$dir"; \
-	"$$dir/bin/python" -m pip install "setuptools>=77" -e ".[dev]"; \
-	{ echo "# Made by \`make pins\`: every package of the environment, for Python 3.11."; \
-	  "$$dir/bin/python" -m pip freeze --all --exclude-editable --exclude pip | sed 's/+[^ ;]*//'; } > requirements.txt
+# Rewrites requirements.txt with the newest versions that pyproject.toml allows, for each of PYTHONS, which must be in
+# PATH. make pins KEEP=yes keeps the present versions and only adds what pyproject.toml has that they do not.
+pins: environment
+	@$(ENV_PYTHON) -m autograder.authoring.pins $(if $(filter yes,$(KEEP)),--keep)

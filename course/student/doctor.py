@@ -24,6 +24,7 @@ from course.horovod import installation, recipe
 from course.horovod.installation import find_version
 
 GIB = 2**30
+PYTHONS = ((3, 11), (3, 13))  # the first and the last version that the course accepts, as in pyproject.toml
 PATIENCE = 120  # seconds for engines to start
 PROGRAM_SECONDS = 30  # for other programs, which answer at once or not at all
 
@@ -138,8 +139,12 @@ def name_labs():
 
 
 def check_python():
-    """The version of Python."""
-    return Finding("Python", THERE, platform.python_version())
+    """The version of Python, and which ones the course accepts."""
+    first, last = (f"{major}.{minor}" for major, minor in PYTHONS)
+    found = f"version {platform.python_version()}; the course runs on Python {first} to {last}"
+    if PYTHONS[0] <= sys.version_info[:2] <= PYTHONS[1]:
+        return Finding("Python", THERE, found)
+    return Finding("Python", MISSING, found, f"install Python {last}, then make lab PYTHON=/path/to/python{last}")
 
 
 def check_cores():
