@@ -47,6 +47,13 @@ class ProviderAuthenticator(GenericOAuthenticator):
     instructor_roles = Set(Unicode(), config=True, help="the roles of instructors")
     student_roles = Set(Unicode(), config=True, help="the roles of students; empty: everybody")
 
+    async def get_token_info(self, handler, params):
+        """The provider's answer to a code."""
+        try:
+            return await super().get_token_info(handler, params)
+        except OSError as error:  # no connection; an answer that refuses is an HTTPError
+            raise HTTPError(503, "The provider does not answer at the moment: log in again.") from error
+
     async def token_to_user(self, token_info):
         """The claims of the identity token that came with the access token, after its signature was checked."""
         try:
@@ -72,7 +79,11 @@ class ProviderAuthenticator(GenericOAuthenticator):
         """Make instructors admins, by role or by name."""
         roles = self._read_roles(auth_model)
         by_name = auth_model["name"] in self.admin_users
-        return auth_model | {"admin": by_name or bool(roles & self.instructor_roles), "groups": []}
+        return auth_model | {"admin": by_name or bool(roles & self.instructor_roles)}
+
+    async def get_user_groups(self, auth_state):
+        """No group: a hook takes groups from students.csv."""
+        return set()
 
     async def check_allowed(self, username, auth_model):
         """Whether somebody is in this class: an instructor, or a student by role where roles are named."""
@@ -115,5 +126,4 @@ def configure(c, folder, settings):
     mine.username_claim, mine.roles_claim = accounts.get("user", "sub"), accounts.get("roles", "groups")
     mine.instructor_roles = set(accounts.get("instructors", []))
     mine.student_roles = set(accounts.get("students", []))
-    mine.manage_groups = False
     mine.post_auth_hook = make_groups_hook(folder, settings)
