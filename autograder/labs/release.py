@@ -15,7 +15,7 @@ from course.files import write_whole
 from course.home import HOME
 from course.student import identity
 
-LEFT_OUT = {"solutions", "autograder", "tests", ".ci"}
+LEFT_OUT = {"solutions", "autograder", "book", "tests", ".ci"}
 MANIFEST = ".release.json"  # marks a release, and lists the files that a later release may remove
 
 
