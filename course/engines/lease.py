@@ -28,7 +28,7 @@ def find_queue():
 
 
 class EngineLease:
-    """The right to run `n` engines, from `acquire` to `release`.
+    """The right to run `n` engines, from `acquire` to `release`, once.
 
     path: the queue's socket. on_wait: called with a sentence that says what `acquire` waits for, with None at its end.
     is_wanted: whether others wait for engines.
@@ -38,7 +38,7 @@ class EngineLease:
         self.path, self.n, self.on_wait = path, n, on_wait
         self.is_wanted = False
         self._connection = None
-        self._is_released = True
+        self._is_released = False
         self._lock = threading.Lock()  # to open the connection, or to see to it that it stays closed
         _leases.add(self)
 
@@ -47,7 +47,6 @@ class EngineLease:
 
         Raises Problem where the queue refuses or does not answer, and RuntimeError if `release` is called meanwhile.
         """
-        self._is_released = False
         deadline = time.monotonic() + SECONDS_TO_ANSWER
         try:
             while not (messages := self._ask()):

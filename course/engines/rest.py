@@ -30,8 +30,8 @@ class Rest:
     """
 
     def __init__(self, engine_set, queue):
-        self._set = engine_set
-        self.lease = EngineLease(queue, engine_set.n, self._note_wait)
+        self._set, self._queue = engine_set, queue
+        self.lease = self._make_lease()
         self.is_away = False
         self._last_use = time.monotonic()
         self._names, self._listed_at = [], None  # the engines' variables, and of which last use
@@ -113,7 +113,10 @@ class Rest:
     # ------------------------------------------------------------------ bringing back
 
     def _bring_back(self):
+        self.lease = self._make_lease()
         try:
+            if self._set.failure:  # the set was stopped with the lease of before
+                return
             self.lease.acquire()
             if self._set.uses_prefork and not self._has_prefork:
                 self._set.supervisor.keep_prefork(True)
@@ -126,8 +129,8 @@ class Rest:
             self._problem = Problem(f"The engines, which had been put away, did not start: {error}")
             self.lease.release()
 
-    def _note_wait(self, sentence):
-        self._set.waiting_for = sentence
+    def _make_lease(self):
+        return EngineLease(self._queue, self._set.n, lambda sentence: setattr(self._set, "waiting_for", sentence))
 
     def _describe_return(self, seconds):
         """Return the line about engines that are back."""
