@@ -1,57 +1,108 @@
-"""Builds the book: `python -m autograder.book.build`.
+"""Builds the book: `python -m autograder.book.build`, into book/_build alone.
 
-Writes into book/_build alone. Figures and outputs come from running the chapters' cells; what ran before is reused while
-neither the chapter nor the code of `course` has changed.
+Figures and outputs come from running the chapters' cells. What ran before is used again while neither the chapter nor
+the code of `course` has changed. Nothing is fetched from a network.
 """
 
 import argparse
+import contextlib
 import hashlib
+import logging
+import re
+import shutil
 import sys
 from pathlib import Path
 
+from myst_nb.core.execute.base import ExecutionError
 from sphinx.application import Sphinx
+from sphinx.util.console import nocolor
 
+from autograder.book.pdf import print_pdf
 from course.errors import Problem
 
 BOOK = Path(__file__).parents[2] / "book"
 OUT = BOOK / "_build"
+PARTS = {"students": [], "instructors": ["instructors"]}  # folder of pages -> tags of Sphinx
+FAILED_CELL = re.compile(r"-{18}\n(?P<source>.*?)\n-{18}\n", re.DOTALL)
+LINE_IN_CELL = re.compile(r"Cell In\[\d+\],? line (\d+)")
 
 
 def main():
+    """Build what the command line asks for; the exit status is 1, with the reason, where that is not possible."""
     parser = argparse.ArgumentParser(prog="python -m autograder.book.build", description=__doc__.split("\n")[0])
-    parser.add_argument("--only", metavar="PAGE", help="build one page alone, such as chapters/05-ring")
+    parser.add_argument("--only", metavar="PAGE", help="build a preview of one page, such as chapters/05-ring")
     given = parser.parse_args()
     try:
         if given.only:
-            make_pages("preview", ["instructors"], only=given.only)
-        else:
-            make_pages("students")
-            make_pages("instructors", ["instructors"])
+            print(f"The preview is {make_preview(given.only)}")
+            return
+        for part in PARTS:
+            print(f"The pages for {part} are in {make_pages(part)}", flush=True)
+        print(f"The book to print is {make_pdf()}")
     except Problem as problem:
         sys.exit(str(problem))
 
 
-def make_pages(name, tags=(), only=None):
-    """Build HTML into _build/NAME. Raises Problem with the first warning or error, which are counted alike."""
+def make_preview(page):
+    """Build one page alone; returns its file. Raises Problem as `make_pages` does."""
+    if not (BOOK / f"{page}.md").exists():
+        raise Problem(f"there is no page book/{page}.md.")
+    return make_pages("preview", PARTS["instructors"], page) / f"{page}.html"
+
+
+def make_pages(part, tags=None, only=None):
+    """Build HTML into _build/PART and return this folder.
+
+    Raises Problem with all warnings, which count as errors, or with file and line of the first cell that fails.
+    """
+    build("html", part, PARTS[part] if tags is None else tags, only)
+    return OUT / part
+
+
+def make_pdf():
+    """Print all pages for students into _build/book.pdf and return this file. Raises Problem without Chromium."""
+    build("singlehtml", "print", PARTS["students"])
+    return print_pdf(OUT / "print" / "index.html", OUT / "book.pdf")
+
+
+def build(builder, name, tags, only=None):
+    """Run one of Sphinx's builders into _build/NAME."""
     settings = {"nb_execution_cache_path": str(OUT / "cache" / digest_course())}
     if only:
         settings["include_patterns"] = f"index.md,{only}.md"
-    warnings = OUT / f"{name}.log"
-    warnings.parent.mkdir(parents=True, exist_ok=True)
-    with warnings.open("w+") as log:
-        app = Sphinx(
-            BOOK, BOOK, OUT / name, OUT / "doctrees" / name, "html",
-            confoverrides=settings, tags=list(tags), warning=log, status=None, parallel=1,
-        )  # fmt: skip
-        app.build()
+    nocolor()
+    logging.getLogger("traitlets").setLevel(logging.WARNING)
+    OUT.mkdir(exist_ok=True)
+    with (OUT / f"{name}.log").open("w+") as log, contextlib.redirect_stderr(log):
+        try:
+            app = Sphinx(
+                BOOK, BOOK, OUT / name, OUT / "doctrees" / name, builder,
+                confoverrides=settings, tags=tags, warning=log, status=None,
+            )  # fmt: skip
+            app.build()
+        except ExecutionError as error:
+            raise Problem(describe_failure(Path(str(error)), error.__cause__)) from None
         log.seek(0)
-        lines = [line for line in log.read().splitlines() if line.strip()]
-    if lines:
-        raise Problem("\n".join(lines))
+        warnings = [line for line in log.read().splitlines() if re.search(r"WARNING|ERROR", line)]
+    if warnings:
+        shutil.rmtree(OUT / "doctrees" / name, ignore_errors=True)  # otherwise the next build does not warn again
+        raise Problem("\n".join(warnings))
+
+
+def describe_failure(path, error):
+    """One sentence on the cell of `path` that failed, with its line."""
+    page = f"book/{path.relative_to(BOOK)}"
+    text = str(error)
+    cell = FAILED_CELL.search(text)
+    if cell is None:
+        return f"{page} could not be run: {text.strip().splitlines()[-1]}"
+    before = path.read_text(encoding="utf-8").partition(cell["source"])[0]
+    line = before.count("\n") + int((LINE_IN_CELL.findall(text) or [1])[-1])
+    return f"{page}, line {line}: the cell failed with {text.strip().splitlines()[-1]}"
 
 
 def digest_course():
-    """A name for the present code of `course`: outputs that other code made are not reused."""
+    """A name for the present code of `course`: outputs that other code made are not used."""
     files = sorted((BOOK.parent / "course").rglob("*.py"))
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
 
