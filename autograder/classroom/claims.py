@@ -9,8 +9,6 @@ import re
 from autograder.classroom.settings import NAME
 from course.errors import Problem
 
-LONGEST = 64  # characters of a user name: what `course hand-in` accepts
-
 
 def read_claim(claims, path):
     """The claim at a path such as ("realm_access", "roles") of a token's claims; None where there is none."""
@@ -32,7 +30,7 @@ def make_user_name(value, ignores_case=False):
     such values need different names, since user names are in lower case.
     """
     value = value.lower() if ignores_case else value
-    if NAME.fullmatch(value) and len(value) <= LONGEST:
+    if NAME.fullmatch(value):
         return value
     readable = re.sub(r"[^a-z0-9]+", "-", value.lower()).strip("-")[:40].strip("-") or "user"
     return f"{readable}-{hashlib.sha256(value.encode()).hexdigest()[:12]}"

@@ -10,10 +10,10 @@ import sqlite3
 import time
 
 TABLES = """
-CREATE TABLE IF NOT EXISTS people (name TEXT PRIMARY KEY, subject TEXT NOT NULL UNIQUE, launched REAL NOT NULL);
-CREATE TABLE IF NOT EXISTS items (lab TEXT PRIMARY KEY, url TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS contexts (id TEXT PRIMARY KEY, items_url TEXT NOT NULL, launched REAL NOT NULL);
-CREATE TABLE IF NOT EXISTS sent (name TEXT, lab TEXT, score TEXT NOT NULL, PRIMARY KEY (name, lab));
+CREATE TABLE IF NOT EXISTS people (name TEXT PRIMARY KEY, subject TEXT NOT NULL UNIQUE, context TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS contexts (id TEXT PRIMARY KEY, items_url TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS items (context TEXT, lab TEXT, url TEXT NOT NULL, PRIMARY KEY (context, lab));
+CREATE TABLE IF NOT EXISTS sent (name TEXT, url TEXT, score TEXT NOT NULL, PRIMARY KEY (name, url));
 CREATE TABLE IF NOT EXISTS nonces (nonce TEXT PRIMARY KEY, expires REAL NOT NULL);
 """
 
@@ -23,6 +23,7 @@ class Launches:
 
     def __init__(self, path):
         self.path = path
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.touch(mode=0o600)
         with self._open() as database:
             database.executescript(TABLES)
@@ -44,53 +45,51 @@ class Launches:
             values = (nonce, expires)
             return database.execute("INSERT OR IGNORE INTO nonces VALUES (?, ?)", values).rowcount == 1
 
-    def admit(self, name, subject):
-        """The user name of a subject of the platform: the one of the first launch, otherwise `name`.
+    def admit(self, name, subject, context):
+        """Note who launches from which course (context) of the platform, and return the user name.
 
-        Returns None if `name` belongs to another subject.
+        It is the one of the subject's first launch, otherwise `name`; None if `name` belongs to another subject.
         """
         with self._open() as database:
-            database.execute("INSERT OR IGNORE INTO people VALUES (?, ?, ?)", (name, subject, time.time()))
+            database.execute("INSERT OR IGNORE INTO people VALUES (?, ?, ?)", (name, subject, context))
+            database.execute("UPDATE people SET context = ? WHERE subject = ?", (context, subject))
             known = database.execute("SELECT name FROM people WHERE subject = ?", (subject,)).fetchone()
         return known[0] if known else None
 
-    def note_item(self, lab, url):
-        """Keep the line item, the platform's column of grades, that belongs to a lab."""
-        with self._open() as database:
-            known = database.execute("SELECT url FROM items WHERE lab = ?", (lab,)).fetchone()
-            if known != (url,):
-                database.execute("INSERT OR REPLACE INTO items VALUES (?, ?)", (lab, url))
-                database.execute("DELETE FROM sent WHERE lab = ?", (lab,))  # another column has none of the scores
+    def find_person(self, name):
+        """(subject, context) of a user, or None for someone who never came from the platform."""
+        return self._find("SELECT subject, context FROM people WHERE name = ?", name)
 
     def note_context(self, context, url):
-        """Keep where a course of the platform has all its line items."""
+        """Keep the address of all line items, the platform's columns of grades, of one of its courses."""
         with self._open() as database:
-            database.execute("INSERT OR REPLACE INTO contexts VALUES (?, ?, ?)", (context, url, time.time()))
+            database.execute("INSERT OR REPLACE INTO contexts VALUES (?, ?)", (context, url))
 
-    def find_item(self, lab):
-        """The line item of a lab, or None."""
-        with self._open() as database:
-            row = database.execute("SELECT url FROM items WHERE lab = ?", (lab,)).fetchone()
-        return row[0] if row else None
+    def find_items(self, context):
+        """The address of all line items of one of the platform's courses, or None."""
+        row = self._find("SELECT items_url FROM contexts WHERE id = ?", context)
+        return row and row[0]
 
-    def list_contexts(self):
-        """The address of all line items, for each course of the platform from which launches came."""
+    def note_item(self, context, lab, url):
+        """Keep the address of the line item that belongs to a lab."""
         with self._open() as database:
-            return [url for (url,) in database.execute("SELECT items_url FROM contexts ORDER BY id")]
+            database.execute("INSERT OR REPLACE INTO items VALUES (?, ?, ?)", (context, lab, url))
 
-    def find_subject(self, name):
-        """Who a user is on the platform, or None for someone who never came from there."""
-        with self._open() as database:
-            row = database.execute("SELECT subject FROM people WHERE name = ?", (name,)).fetchone()
-        return row[0] if row else None
+    def find_item(self, context, lab):
+        """The address of a lab's line item, or None."""
+        row = self._find("SELECT url FROM items WHERE context = ? AND lab = ?", context, lab)
+        return row and row[0]
 
-    def find_sent(self, name, lab):
-        """The score (a dict) that the platform last accepted for a user, or None."""
+    def note_sent(self, name, url, score):
+        """Keep a score (a dict) that the platform accepted for a line item."""
         with self._open() as database:
-            row = database.execute("SELECT score FROM sent WHERE name = ? AND lab = ?", (name, lab)).fetchone()
-        return json.loads(row[0]) if row else None
+            database.execute("INSERT OR REPLACE INTO sent VALUES (?, ?, ?)", (name, url, json.dumps(score)))
 
-    def note_sent(self, name, lab, score):
-        """Keep a score that the platform accepted."""
+    def find_sent(self, name, url):
+        """The score that the platform last accepted for a user and a line item, or None."""
+        row = self._find("SELECT score FROM sent WHERE name = ? AND url = ?", name, url)
+        return row and json.loads(row[0])
+
+    def _find(self, query, *values):
         with self._open() as database:
-            database.execute("INSERT OR REPLACE INTO sent VALUES (?, ?, ?)", (name, lab, json.dumps(score)))
+            return database.execute(query, values).fetchone()

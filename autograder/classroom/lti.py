@@ -19,7 +19,8 @@ classroom.toml, with the values that the platform shows for a tool that it knows
 The platform needs of the class, at its address: /hub/lti13/oauth_login (initiate login), /hub/lti13/oauth_callback
 (redirection) and /hub/lti13/jwks (public keyset). `sub` never changes and is never given to another person, but says
 little to a reader; `email`, `preferred_username` or `custom_NAME` are readable, and the first person who comes with a
-name keeps it. A launch with the custom parameter lab=01-regression says that its grades are those of that lab.
+name keeps it. A launch with the custom parameter lab=01-regression says that its column of grades is that of the
+lab; without such launches `lti_grades` makes the columns, if the platform permits it.
 
 Specifications: 1EdTech, LTI Core 1.3 and Security Framework 1.0.
 """
@@ -175,7 +176,8 @@ class PlatformAuthenticator(LTI13Authenticator):
                 "This launch comes from another deployment. An instructor has to add the platform's deployment ID to "
                 "deployments in classroom.toml.",
             )
-        if self.contexts and claims.read_claim(data, (CLAIM("context"), "id")) not in self.contexts:
+        context = str(claims.read_claim(data, (CLAIM("context"), "id")) or "")
+        if self.contexts and context not in self.contexts:
             raise HTTPError(
                 403,
                 "This launch comes from another course of the platform. An instructor can add the course's ID to "
@@ -184,10 +186,10 @@ class PlatformAuthenticator(LTI13Authenticator):
         subject = data.get("sub")
         if not subject:
             raise HTTPError(403, "The platform does not say who you are: log in there and open the class again.")
-        name = self.launches.admit(self.get_username(data), subject)
+        name = self.launches.admit(self.get_username(data), subject, context)
         if name is None:
             raise HTTPError(403, "Your user name belongs to another person in this class: ask your instructor.")
-        self._note_grades(data)
+        self._note_grades(data, context)
         roles = claims.read_list(data[CLAIM("roles")])
         return {"name": name, "admin": bool(roles & self.instructor_roles)}
 
@@ -195,14 +197,13 @@ class PlatformAuthenticator(LTI13Authenticator):
         """The user name for the claim that classroom.toml names."""
         return claims.make_user_name(str(super().get_username(token)), ignores_case=self.username_key == "email")
 
-    def _note_grades(self, data):
+    def _note_grades(self, data, context):
         """Keep where the platform takes grades, as far as this launch says so."""
         endpoint, custom = data.get(GRADES) or {}, data.get(LTI13_CUSTOM_CLAIM) or {}
         lab = source.find_name(str(custom.get("lab", "")))
         if endpoint.get("lineitem") and lab in source.lab_names():
-            self.launches.note_item(lab, endpoint["lineitem"])
-        context = claims.read_claim(data, (CLAIM("context"), "id"))
-        if endpoint.get("lineitems") and context:
+            self.launches.note_item(context, lab, endpoint["lineitem"])
+        if endpoint.get("lineitems"):
             self.launches.note_context(context, endpoint["lineitems"])
 
 

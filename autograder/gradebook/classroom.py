@@ -252,14 +252,12 @@ class Classroom(ClassFolder):
     def read_points(self, student, lab):
         """Return (score, penalty, max_score, points that a person has still to give) from the gradebook."""
         with self.gradebook() as book:
-            submission = book.find_submission(lab, student)
-            by_hand = sum(
-                grade.max_score
-                for notebook in submission.notebooks
-                for grade in notebook.grades
-                if grade.needs_manual_grade and grade.manual_score is None
-            )
-            return submission.score, submission.late_submission_penalty or 0.0, submission.max_score, by_hand
+            return sum_points(book.find_submission(lab, student))
+
+    def read_all_points(self, lab):
+        """Return student -> points, as `read_points` has them, of everyone who handed in the lab."""
+        with self.gradebook() as book:
+            return {each.student_id: sum_points(each) for each in book.assignment_submissions(lab)}
 
     def export(self):
         """Write grades.csv as `nbgrader export` does; returns its path."""
@@ -268,3 +266,14 @@ class Classroom(ClassFolder):
         with self.gradebook() as book:
             Grades(to=str(self.grades)).export(book)
         return self.grades
+
+
+def sum_points(submission):
+    """Return (score, penalty, max_score, points that a person has still to give) of a submission in the gradebook."""
+    by_hand = sum(
+        grade.max_score
+        for notebook in submission.notebooks
+        for grade in notebook.grades
+        if grade.needs_manual_grade and grade.manual_score is None
+    )
+    return submission.score, submission.late_submission_penalty or 0.0, submission.max_score, by_hand

@@ -191,17 +191,18 @@ def test_a_launch_says_where_grades_belong(platform, folder):
     item = platform.make_item("Regression")
     launch(platform, "7", item=item, custom=json.dumps({"lab": "1"}))
     launches = Launches(folder.launches)
-    assert launches.find_item("01-regression") == item
-    assert launches.find_subject("ada") == "7"
-    assert launches.list_contexts() == [f"{platform.url}/{CONTEXT}/lineitems"]
+    assert launches.find_item(CONTEXT, "01-regression") == item
+    assert launches.find_person("ada") == ("7", CONTEXT)
+    assert launches.find_items(CONTEXT) == f"{platform.url}/{CONTEXT}/lineitems"
     assert folder.launches.stat().st_mode & 0o077 == 0
 
 
 def test_a_person_whose_name_changes_keeps_the_account(platform, folder):
     launches = Launches(folder.launches)
-    assert launches.admit("emmy", "11") == "emmy"
-    assert launches.admit("emmy.noether", "11") == "emmy"
-    assert launches.admit("emmy", "12") is None
+    assert launches.admit("emmy", "11", "a") == "emmy"
+    assert launches.admit("emmy.noether", "11", "b") == "emmy"
+    assert launches.find_person("emmy") == ("11", "b")
+    assert launches.admit("emmy", "12", "a") is None
     assert launches.use_nonce("n", time.time() + 60) and not launches.use_nonce("n", time.time() + 60)
 
 
