@@ -8,6 +8,7 @@ import asyncio
 
 import bcrypt
 from nativeauthenticator import NativeAuthenticator
+from nativeauthenticator.handlers import ChangePasswordAdminHandler, ChangePasswordHandler
 from nativeauthenticator.orm import UserInfo
 from traitlets import Unicode
 
@@ -21,6 +22,16 @@ class FirstPasswords(NativeAuthenticator):
 
     classroom = Unicode(help="the folder of the class").tag(config=True)
 
+    def get_handlers(self, app):
+        """The pages on which passwords are changed, by their owners and by instructors.
+
+        NativeAuthenticator's log-in page needs a `statsd` that JupyterHub 6 no longer has; the Hub's takes its place.
+        """
+        return [
+            (r"/change-password", ChangePasswordHandler),
+            (r"/change-password/([^/]+)", ChangePasswordAdminHandler),
+        ]
+
     async def authenticate(self, handler, data):
         """Return the name of a user whose password is right, else None."""
         name, password = self.normalize_username(data["username"]), data["password"].encode()
@@ -29,7 +40,7 @@ class FirstPasswords(NativeAuthenticator):
             return None
         user = self.get_user(name)
         if user is None:
-            user = await self.add_user(person)
+            user = await self.open_account(person)
         # bcrypt takes a fifth of a second on purpose, during which the Hub shall answer others.
         if await asyncio.to_thread(bcrypt.checkpw, password, user.password):
             self.successful_login(name)
@@ -46,7 +57,7 @@ class FirstPasswords(NativeAuthenticator):
             self.log.error("%s", problem)
             return None
 
-    async def add_user(self, person):
+    async def open_account(self, person):
         """Put a person who logs in for the first time into the database."""
         hashed = await asyncio.to_thread(bcrypt.hashpw, person.password.encode(), bcrypt.gensalt())
         user = self.get_user(person.name)  # a second log-in may have come meanwhile

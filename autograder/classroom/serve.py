@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import httpx
+import psutil
 from filelock import FileLock, Timeout
 
 from autograder.classroom import accounts, hub
@@ -24,7 +25,7 @@ from autograder.gradebook.classroom import Classroom
 from course.errors import Problem
 
 PROXY = "configurable-http-proxy"
-SECONDS_TO_ANSWER = 120
+SECONDS_TO_ANSWER = 600
 SECONDS_TO_STOP = 300
 SHORTEST = 20  # seconds: a Hub that ends sooner is not started again
 
@@ -68,7 +69,7 @@ def check_machine():
 def serve(root, say):
     """Serve the class in the folder `root` until Ctrl-C or SIGTERM. Raises Problem."""
     folder, settings = prepare(root, say)
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     with lock(folder):
         try:
@@ -83,6 +84,8 @@ def serve(root, say):
                 say(f"The Hub ended (status {status}) and is started again; students' servers run on.")
         except KeyboardInterrupt:
             say("The class has ended.")
+        finally:
+            end_proxy(folder)
 
 
 @contextlib.contextmanager
@@ -127,6 +130,15 @@ def start_hub(folder):
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def end_proxy(folder):
+    """End the proxy of a Hub that had no time to do so."""
+    with contextlib.suppress(OSError, ValueError, psutil.Error):
+        proxy = psutil.Process(int((folder.hub / "proxy.pid").read_text()))
+        if any(PROXY in part for part in proxy.cmdline()):
+            proxy.terminate()
+            proxy.wait(SECONDS_TO_ANSWER)
+
+
 def wait_until_it_answers(process, folder, settings):
     """Wait until the Hub's page answers through the proxy. Raises Problem."""
     address = "127.0.0.1" if settings.address in ("0.0.0.0", "::", "") else settings.address
@@ -136,5 +148,5 @@ def wait_until_it_answers(process, folder, settings):
         with contextlib.suppress(httpx.TransportError):
             if httpx.get(url, trust_env=False, verify=False, timeout=5).status_code == 200:
                 return
-        time.sleep(0.2)
+        time.sleep(1)
     raise Problem(f"the Hub did not start: the reason is at the end of {folder.log}.")

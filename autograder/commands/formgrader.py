@@ -3,6 +3,7 @@
 Serves the class on this machine's loopback address until Ctrl-C; the work is done by `gradebook.formgrader`.
 """
 
+import os
 import webbrowser
 from pathlib import Path
 
@@ -19,6 +20,11 @@ def add_arguments(parser):
 
 def run(args):
     """Serve formgrader until it is stopped; returns the exit status. Raises Problem."""
+    if "JUPYTERHUB_SERVICE_NAME" in os.environ:  # a JupyterHub started this as its service
+        from autograder.gradebook import formgrader_at_hub
+
+        formgrader_at_hub.serve(args.classroom)
+        return 0
 
     def announce(address):
         print(f"formgrader: {address}\nPress Ctrl-C to stop.", flush=True)

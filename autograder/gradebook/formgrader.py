@@ -111,7 +111,9 @@ class Guarded:
             self.log.error("%s %s: %s: %s", self.request.method, self.request.path, kind.__name__, error)
 
     def get_login_url(self):
-        raise web.HTTPError(403)
+        if "login_url" not in self.settings:  # a Hub has one
+            raise web.HTTPError(403)
+        return super().get_login_url()
 
     def write_error(self, status_code, **reason):
         self.set_header("Content-Type", "text/plain; charset=utf-8")
@@ -123,7 +125,7 @@ class FirstPage(Guarded, BaseHandler):
 
     @web.authenticated
     def get(self):
-        self.redirect("/formgrader/manage_assignments")
+        self.redirect(f"{self.base_url}/formgrader/manage_assignments")
 
 
 class NoPage(Guarded, BaseHandler):
@@ -183,9 +185,10 @@ class SubmissionExporter(HTMLExporter):
         return super().from_notebook_node(inert.make_inert(nb), escaped, **options)
 
 
-def list_handlers():
-    """The handlers of all that is served, as tornado takes them."""
-    return [
+def list_handlers(base, more):
+    """The handlers of all that is served below the path `base`, as tornado takes them. more: further ones."""
+    own = [
+        *more,
         (r"/(?:formgrader/?)?", FirstPage),
         (r"/formgrader/static/js/utils\.js", Utilities),
         (r"/formgrader/static/(.*)", StaticFile, {"path": handlers.static_path}),
@@ -195,21 +198,27 @@ def list_handlers():
             if handler not in LEFT_OUT
         ),
     ]
+    return [(f"{base.rstrip('/')}{pattern}", *rest) for pattern, *rest in own]
 
 
-def make_application(root, token):
-    """Make tornado's application for the class in the folder `root`, which must be the current one."""
+def make_application(root, identity, base="/", more=(), **settings):
+    """Make tornado's application for the class in the folder `root`, which must be the current one.
+
+    identity: jupyter_server's IdentityProvider. base: the path below which everything is. more: further handlers.
+    settings: tornado's further settings.
+    """
     extension = FormgradeExtension(log_level=logging.WARNING, debug=False)
     extension.root_dir = str(root)
     extension.initialize([])
     application = web.Application(
-        list_handlers(),
+        list_handlers(base, more),
         default_handler_class=NoPage,
-        base_url="/",
+        base_url=base,
         cookie_secret=secrets.token_bytes(32),
         xsrf_cookies=True,
-        xsrf_cookie_kwargs={"samesite": "Strict"},
-        identity_provider=IdentityProvider(token=token, cookie_options={"samesite": "Strict"}),
+        xsrf_cookie_kwargs={"samesite": "Strict", "path": base},
+        identity_provider=identity,
+        **settings,
     )
     extension.init_tornado_settings(application)
     environment = Environment(loader=PageLoader(FileSystemLoader(handlers.template_path)), autoescape=True)
@@ -241,23 +250,33 @@ def serve(class_folder, port, on_start):
     on_start: called with the address, token included, once it answers. Raises Problem where the folder is no class, its
     gradebook cannot be opened, or the port is taken.
     """
+    token = secrets.token_hex(24)
+    identity = IdentityProvider(token=token, cookie_options={"samesite": "Strict"})
+
+    def announce(port):
+        on_start(f"http://{HOST}:{port}/formgrader?token={token}")
+
+    run(class_folder, port, announce, lambda root: make_application(root, identity))
+
+
+def run(class_folder, port, on_start, make):
+    """Serve the application that `make` returns for the class's root; on_start: called with the port."""
     if not ClassFolder(class_folder).configuration.is_file():
         raise Problem(
             f"{class_folder} is not the folder of a class: `course grade HAND-INS --class {class_folder}` makes one."
         )
     root = Classroom(class_folder).root
-    token = secrets.token_hex(24)
     with contextlib.closing(listen(port)) as listener:
         os.chdir(root)  # where nbgrader looks for its configuration
         logging.getLogger("tornado.access").setLevel(logging.ERROR)
         loop = asyncio.new_event_loop()
         asyncio.set_event_loop(loop)
-        server = HTTPServer(make_application(root, token))
+        server = HTTPServer(make(root))
         server.add_socket(listener)
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.default_int_handler)
         try:
-            on_start(f"http://{HOST}:{listener.getsockname()[1]}/formgrader?token={token}")
+            on_start(listener.getsockname()[1])
             loop.run_forever()
         except KeyboardInterrupt:
             server.stop()
