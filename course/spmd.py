@@ -173,7 +173,15 @@ def _run_on_engines(kind, function, args, kwargs, seconds, faults):
     engines.wait_until_ready()
     for loss in engines.take_losses():
         print(f"{loss.text} It was restarted before this run; everything that was defined there is gone.")
+    if not engines.is_on_this_machine:
+        engines.apply_sync(_import_carrier, kind)  # else the first import of a library would use up the run's time
     return RunWatcher(engines, targets, kind, function, args, kwargs, faults).run(seconds)
+
+
+def _import_carrier(kind):
+    """Import a carrier, on an engine. What fails here fails again in the run, which reports it."""
+    with contextlib.suppress(Exception):
+        kind.load()
 
 
 def _raise_if_empty(states):

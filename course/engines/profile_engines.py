@@ -27,6 +27,7 @@ SECONDS_TO_NOTICE = 10  # that an engine has ended
 SECONDS_TO_END = 3  # for the engines to end by themselves
 SECONDS_BETWEEN_LOOKS = 2  # at ipcluster's log and at Slurm's queue
 JOB = re.compile(r"Job submitted with job id: '(\w+)'")  # in the log of ipcluster
+NEVER = ("PartitionConfig", "PartitionNodeLimit", "PartitionTimeLimit", "BadConstraints")  # Slurm's reasons
 LOGGED = re.compile(r"\d{4}-\d\d-\d\d ")  # how a line begins that a program of ipyparallel has written there
 
 
@@ -57,6 +58,8 @@ class ProfileEngines(EngineSet):
         if not self.is_joined:
             self.is_slurm = "slurm" in read_launcher(self.profile, self.folder).lower()
         super().start()
+        found = self.client[list(range(self.n))].apply_sync(find_mpi_rank)
+        self.launcher = "mpi" if found == list(range(self.n)) else None
 
     def stop(self):
         # Engines that are told to end do so even if the batch system cannot end their job any more.
@@ -152,6 +155,12 @@ class ProfileEngines(EngineSet):
         self._fail(f"Engine {rank} of the profile {self.profile!r} has ended")
 
 
+def find_mpi_rank():
+    """Return the MPI rank of an engine that `mpiexec` started with `--mpi`, None for any other. Runs on the engine."""
+    mpi = sys.modules.get("mpi4py.MPI")
+    return mpi.COMM_WORLD.Get_rank() if mpi and mpi.COMM_WORLD.Get_size() > 1 else None
+
+
 def read_launcher(profile, folder):
     """Return the name or class of the launcher that the profile's configuration names for engines, as text.
 
@@ -194,6 +203,11 @@ def describe_queue(job):
     if done.returncode:
         return f"Slurm does not answer ({(done.stderr or done.stdout).strip().splitlines()[0]})."
     state, _, reason = done.stdout.strip().partition(" ")
+    if job and state == "PENDING" and reason in NEVER:
+        return (
+            f"Job {job} cannot start, since it asks for more than the partition has ({reason}): interrupt the cell, then "
+            "ask for fewer engines, or let them share cores (`--overcommit` in the profile's batch_template)."
+        )
     if job and state == "PENDING":
         return f"Job {job} waits in Slurm's queue" + ("." if reason == "None" else f" ({reason}).")
     return None
