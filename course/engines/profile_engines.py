@@ -205,8 +205,8 @@ def describe_queue(job):
     state, _, reason = done.stdout.strip().partition(" ")
     if job and state == "PENDING" and reason in NEVER:
         return (
-            f"Job {job} cannot start, since it asks for more than the partition has ({reason}): interrupt the cell, then "
-            "ask for fewer engines, or let them share cores (`--overcommit` in the profile's batch_template)."
+            f"Job {job} cannot start, since it asks for more than the partition has ({reason}): interrupt the cell, "
+            "then ask for fewer engines, or let them share cores (`--overcommit` in the profile's template)."
         )
     if job and state == "PENDING":
         return f"Job {job} waits in Slurm's queue" + ("." if reason == "None" else f" ({reason}).")
