@@ -35,6 +35,19 @@ def enclose(command, user=USERS[0], options=(), settings=None):
     user: the user id that a grader who is root drops to. options: further options for bubblewrap. settings: further
     variables for the environment inside.
     """
+    variables = [part for name, value in make_environment(settings).items() for part in ("--setenv", name, value)]
+    limits = [f"--{name.removeprefix('RLIMIT_').lower()}={limit}" for name, limit in list_limits().items()]
+    enclosed = [
+        "bwrap", "--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session",
+        "--uid", "1000", "--gid", "1000", "--hostname", "localhost", "--clearenv", *variables,
+        *bind_system(), "--proc", "/proc", "--dev", "/dev", *furnish(), *options,
+        "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", STUDENT_HOME, "--", "prlimit", *limits, "--", *command,
+    ]  # fmt: skip
+    return drop_root(enclosed, user) if os.geteuid() == 0 else enclosed
+
+
+def furnish():
+    """Return options for what a sandbox has beside the system: folders in memory, the environment and the course."""
     shared = [option for path in list_visible_folders() for option in ("--ro-bind", path, path)]
     fonts = [
         option
@@ -42,18 +55,38 @@ def enclose(command, user=USERS[0], options=(), settings=None):
         for option in ("--ro-bind", path, f"{STUDENT_HOME}/.cache/matplotlib/{Path(path).name}")
     ]
     etc = [option for name in ("hosts", "passwd") for option in ("--ro-bind", str(ETC / name), f"/etc/{name}")]
+    memory = [*keep_in_memory("/dev/shm"), *keep_in_memory("/tmp"), *keep_in_memory(STUDENT_HOME)]
+    caches = [f"{STUDENT_HOME}/{path}" for path in (".cache", ".cache/matplotlib")]  # not only root's
+    caches = [part for path in caches for part in ("--perms", "777", "--dir", path)]
+    return [*memory, *keep_in_memory(RUN, 2**20), *caches, *shared, *fonts, *etc]
+
+
+def list_limits():
+    """Return the limits of each process in a sandbox: name in `resource` -> number, or "unlimited"."""
+    return {
+        "RLIMIT_NPROC": PROCESSES,
+        "RLIMIT_FSIZE": HOME_SIZE,
+        "RLIMIT_CORE": 0,
+        "RLIMIT_DATA": read_data_limit(),
+    }
+
+
+def show_alike(command, user, settings):
+    """Return the command by which root runs `command` as `user`, where everything looks as in a sandbox.
+
+    It is in none: it has this machine's processes in /proc, because its children enter sandboxes. It has no network.
+    """
     variables = [part for name, value in make_environment(settings).items() for part in ("--setenv", name, value)]
-    enclosed = [
-        "bwrap", "--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session",
-        "--uid", "1000", "--gid", "1000", "--hostname", "localhost", "--clearenv", *variables,
-        *bind_system(), "--proc", "/proc", "--dev", "/dev",
-        *keep_in_memory("/dev/shm"), *keep_in_memory("/tmp"), *keep_in_memory(STUDENT_HOME),
-        *keep_in_memory(RUN, 2**20),
-        *shared, *fonts, *etc, *options, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", STUDENT_HOME, "--",
-        "prlimit", f"--nproc={PROCESSES}", f"--fsize={HOME_SIZE}", "--core=0", f"--data={read_data_limit()}", "--",
-        *command,
+    parents = [parent for path in [*list_visible_folders(), STUDENT_HOME, RUN] for parent in Path(path).parents[:-1]]
+    folders = [part for path in sorted({"/etc", *map(str, parents)}) for part in ("--perms", "755", "--dir", path)]
+    return [
+        "setpriv", "--pdeathsig=KILL", "--",
+        "bwrap", "--unshare-net", "--unshare-ipc", "--die-with-parent", "--clearenv", *variables,
+        *folders, *bind_system(), "--bind", "/proc", "/proc", "--dev", "/dev", *furnish(),
+        "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", STUDENT_HOME, "--",
+        "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--no-new-privs", "--bounding-set=-all",
+        "--pdeathsig=KILL", "--", *command,
     ]  # fmt: skip
-    return drop_root(enclosed, user) if os.geteuid() == 0 else enclosed
 
 
 def drop_root(command, user):

@@ -119,12 +119,14 @@ class ControlGroup:
         self.folders = {}
 
 
-def measure_usage(pid):
-    """Return the Usage of a process and all below it, from what the system says of each of them."""
+def measure_usage(*tops):
+    """Return the Usage of processes (pids) and all below them, from what the system says of each of them."""
     pids, seconds, memory = [], 0.0, 0
-    with contextlib.suppress(psutil.Error):
-        top = psutil.Process(pid)
-        for process in [top, *top.children(recursive=True)]:
+    for pid in tops:
+        processes = []
+        with contextlib.suppress(psutil.Error):
+            processes = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
+        for process in processes:
             with contextlib.suppress(psutil.Error, OSError, ValueError):
                 times = process.cpu_times()
                 seconds += times.user + times.system + times.children_user + times.children_system

@@ -49,6 +49,20 @@ def uses_torch(notebook):
     return any(is_run(cell) and re.search(r"\btorch\b", cell.source) for cell in notebook.cells)
 
 
+def list_frameworks(notebook):
+    """List the modules that a cell which is run uses, and that take long to import."""
+    text = "\n".join(cell.source for cell in notebook.cells if is_run(cell))
+    modules = ["torch", "torch._dynamo"] if uses_torch(notebook) else []
+    if re.search(r"\btf_keras\b", text):
+        modules += ["tensorflow", "tf_keras"]
+    elif re.search(r"\b(tensorflow|keras)\b", text):
+        modules += ["tensorflow", "keras"]
+    if re.search(r"\bhorovod\b", text):
+        parts = {"torch": "horovod.torch", "tensorflow": "horovod.tensorflow", "tf_keras": "horovod.tensorflow.keras"}
+        modules += [part for framework, part in parts.items() if framework in modules]
+    return modules
+
+
 def is_run(cell):
     """Whether a cell is run when graded."""
     return cell.cell_type == "code" and not source.is_measure(cell)

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 
 import nbformat
 
-from autograder.examination import checks, examine
+from autograder.examination import checks, examine, warm
 from autograder.examination.clock import PATIENCE
 from autograder.examination.outputs import make_error
 from autograder.labs import source
@@ -167,6 +167,8 @@ def main():
         notebook = nbformat.from_dict({"cells": cells})
         if examine.uses_torch(notebook):
             importlib.import_module("torch")  # once, and for all that are forked later
+        if not unsafe:
+            warm.prepare(examine.list_frameworks(notebook))
         child = os.fork()
         if child == 0:
             with contextlib.suppress(BaseException):

@@ -10,6 +10,7 @@ import functools
 import itertools
 import json
 import os
+import select
 import shutil
 import signal
 import stat
@@ -22,7 +23,7 @@ from pathlib import Path
 
 import psutil
 
-from autograder.examination import bubblewrap
+from autograder.examination import bubblewrap, warm
 from autograder.examination.clock import PATIENCE, Clock
 from autograder.examination.control_groups import ControlGroup, measure_usage
 from course.errors import Problem
@@ -130,7 +131,8 @@ class Room:
                 raise OSError("the kernel did not start")
             time.sleep(0.02)
             self.place = find_place()
-        self.descriptors.append(os.pidfd_open(self.kernel))
+        if not self.descriptors:
+            self.descriptors.append(os.pidfd_open(self.kernel))
 
     def open_socket(self, name):
         """Return an address of the socket at the room's place with this name, which stays that of the same socket.
@@ -164,14 +166,15 @@ class Sandbox(Room):
         self.group = ControlGroup(f"{os.getpid()}-{next(self.numbers)}", MEMORY, bubblewrap.PROCESSES)
         file = f"{bubblewrap.RUN}/connection.json"
         content = json.dumps(make_connection_info(f"{bubblewrap.RUN}/s", key)).encode()
-        options, descriptors = bubblewrap.mask({file: content} | self.masked)
-        user = bubblewrap.USERS[os.getpid() % len(bubblewrap.USERS)]
-        command = bubblewrap.enclose([sys.executable, *LAUNCH, file], user, options, self.settings)
+        options, descriptors = bubblewrap.mask({file: content} | self.masked | (warm.FILES if warm.process else {}))
+        user = warm.process.user if warm.process else bubblewrap.USERS[os.getpid() % len(bubblewrap.USERS)]
+        command = warm.WAIT if warm.process else [sys.executable, *LAUNCH, file]
+        command = bubblewrap.enclose(command, user, options, self.settings)
         self.process = subprocess.Popen(
             ["sh", "-c", 'read _ && exec "$@"', "sh", *command],  # it waits until it is in its control group
             env={"PATH": os.environ.get("PATH", os.defpath)},  # student code can read its first process's environment
             stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
+            stdout=subprocess.PIPE if warm.process else subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             pass_fds=descriptors,
             start_new_session=True,
@@ -181,11 +184,40 @@ class Sandbox(Room):
         self.group.add(self.process.pid)
         with self.process.stdin as stdin:
             stdin.write(b"\n")
-        self.line_of_descent = [self.process.pid]
+        self.line_of_descent, self.forked = [self.process.pid], []
         self.clock.resume()
         self.watcher = threading.Thread(target=self.watch, daemon=True)
         self.watcher.start()
+        if warm.process:
+            try:
+                self.fork_kernel(file)
+            except OSError:  # the warm process has ended
+                self.kill()
+                self.let_go()
+                warm.process = None
+                self.start(key)
+                return
         self.wait_for_sockets(self.find_place)
+
+    def fork_kernel(self, file):
+        """Have the warm process fork the kernel, with this connection file, into the sandbox; raises OSError.
+
+        Its parent is not in the sandbox, but it ends with the sandbox: when the first process there does.
+        """
+        with self.process.stdout as output:
+            output.readline()  # from inside: all walls stand
+        self.find_place()
+        arguments = [*LAUNCH[1:], file]
+        self.kernel, pipe = warm.process.fork(self.kernel, arguments, bubblewrap.make_environment(self.settings))
+        with os.fdopen(pipe, "wb") as start:
+            self.descriptors.append(os.pidfd_open(self.kernel))
+            self.group.add(self.kernel)
+            start.write(b"\n")
+        self.forked = self.line_of_descent[-1:] = [self.kernel]
+
+    def is_alive(self):
+        """Whether the kernel runs; a sandbox that a kernel was forked into outlives it."""
+        return super().is_alive() and not (self.forked and select.select(self.descriptors[:1], [], [], 0)[0])
 
     def find_place(self):
         """Return the place of the kernel's sockets as seen from outside, "" before the kernel runs.
@@ -232,7 +264,7 @@ class Sandbox(Room):
         total = 0
         while not self.reason:
             is_last = self.is_over.wait(TICK)
-            usage = self.group.read_usage() or measure_usage(self.process.pid)
+            usage = self.group.read_usage() or measure_usage(self.process.pid, *self.forked)
             spent = max(usage.cpu_seconds - total, 0)
             total += spent
             self.cpu_seconds += spent
