@@ -37,7 +37,9 @@ class ClassSpawner(LocalProcessSpawner):
         name = self.user.name
         self.port = self.port or random_port()
         user = prepare_home(self.folder, name)
-        (self.settings.class_ / "feedback" / name).mkdir(parents=True, exist_ok=True)
+        feedback = self.settings.class_ / "feedback" / name
+        feedback.mkdir(parents=True, exist_ok=True)
+        feedback.chmod(0o755)
         files = {path: open_content(text.encode()) for path, text in self.make_files(name, user).items()}
         command = sandbox.enclose([*self.cmd, *self.get_args()], name, user, files, self.list_options(name))
         with self.folder.server_log(name).open("wb") as log:

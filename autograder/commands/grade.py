@@ -7,19 +7,23 @@ line is printed before.
 import contextlib
 import dataclasses
 import json
+import os
 import signal
 import time
 from pathlib import Path
 
+from autograder.classroom.folder import Folder
+from autograder.classroom.settings import read
 from course.errors import Problem
 
 
 def add_arguments(parser):
     """Where the hand-ins are, which class they belong to, and how they are graded."""
-    parser.add_argument("hand_ins", type=Path, metavar="HAND-INS", help="a folder or archive: see README.md")
     parser.add_argument(
-        "--class", dest="classroom", type=Path, required=True, metavar="CLASS", help="the class's folder"
-    )
+        "hand_ins", type=Path, metavar="HAND-INS",
+        help="a folder or archive: see README.md; or the folder of a class that `course classroom` serves",
+    )  # fmt: skip
+    parser.add_argument("--class", dest="classroom", type=Path, metavar="CLASS", help="the class's folder")
     parser.add_argument(
         "--workers", type=int, metavar="N", help="number of hand-ins to grade in parallel (default: number of cores)"
     )
@@ -34,14 +38,15 @@ def add_arguments(parser):
 def run(args):
     """Grade everything in HAND-INS; returns 1 where a hand-in could not be graded at all."""
     progress = Progress(is_quiet=args.json)
-    progress.print(f"Reading {args.hand_ins} ...")
+    hand_ins, class_folder = find_hand_ins(args)
+    progress.print(f"Reading {hand_ins} ...")
     try:
         from autograder.gradebook import grading
 
         with keeping_interrupts() as check:
             result = grading.grade(
-                args.hand_ins,
-                args.classroom,
+                hand_ins,
+                class_folder,
                 workers=args.workers,
                 profile=args.profile,
                 again=args.again,
@@ -69,8 +74,23 @@ def run(args):
         for path in result.returns:
             print(f"to be uploaded: {path.relative_to(result.csv.parent)}")
         print(f"{graded} hand-ins graded: see {result.csv.name}, feedback/ and reports/ in {result.csv.parent}.")
-        print(f"To see what was handed in and to grade written answers: course formgrader {args.classroom}")
+        print(f"To see what was handed in and to grade written answers: course formgrader {class_folder}")
     return 1 if failed else 0
+
+
+def find_hand_ins(args):
+    """Return the hand-ins and the class's folder; of a class that is served here, what is new is collected first."""
+    served = Folder(args.hand_ins)
+    if served.settings.is_file():
+        from autograder.classroom.collect import collect
+
+        settings = read(served)
+        os.umask(0o022)  # students read their feedback through their servers
+        collect(served)
+        return served.hand_ins, args.classroom or settings.class_
+    if args.classroom is None:
+        raise Problem(f"{args.hand_ins} is not the folder of a served class: name the class's folder with --class.")
+    return args.hand_ins, args.classroom
 
 
 @contextlib.contextmanager

@@ -1,9 +1,9 @@
 """The layouts in which hand-ins arrive, and what the path of a file says in each of them.
 
 Known are STUDENT/NN-name/NN-name.ipynb, which is also nbgrader's submitted/, the inbound/ of nbgrader's exchange, the
-exports of Moodle and Canvas, and the files that `course hand-in` writes. The student is always the one in the outermost
-name, which students cannot choose; the files of `course hand-in` have the name of a computer's user. Works on names
-alone: opens no file.
+exports of Moodle and Canvas, what is collected from a class on one server, and the files that `course hand-in` writes.
+The student is always the one in the outermost name, which students cannot choose; the files of `course hand-in` have
+the name of a computer's user. Works on names alone: opens no file.
 """
 
 import itertools
@@ -27,6 +27,8 @@ CANVAS = (
 )
 # nbgrader's exchange, inbound/: "ada+01-regression+2026-03-01 10:00:00.000000 UTC+random/01-regression.ipynb"
 INBOUND = r"(?P<student_id>[^/]+)\+(?P<lab>[^/+]+)\+(?P<timestamp>\d{4}-[^/+]+)(?:\+[^/]*)?/" + FILE
+# `course classroom` collects every try: "ada/01-regression/2026-03-01 10:00:00.000000 UTC/01-regression.ipynb"
+TRIES = r"(?P<student_id>[^/]+)/(?P<lab>[^/]+)/(?P<timestamp>\d{4}-[^/]+ UTC)/" + FILE
 FOLDERS = r"(?P<student_id>[^/]+)/(?P<lab>[^/]+)/" + FILE
 SYSTEM_FILES = {"__MACOSX", "Thumbs.db", "desktop.ini"}  # and all names that begin with a dot
 
@@ -57,7 +59,8 @@ class Layouts:
             quiet.setLevel(logging.ERROR)  # nbgrader warns of each name that does not match
             return FileNameCollectorPlugin(valid_ext=[".ipynb", *archives.SUFFIXES], log=quiet, **settings)
 
-        self.collectors = [make_collector(named_regexp=pattern) for pattern in (MOODLE, CANVAS, INBOUND, FOLDERS)]
+        patterns = (MOODLE, CANVAS, INBOUND, TRIES, FOLDERS)
+        self.collectors = [make_collector(named_regexp=pattern) for pattern in patterns]
         self.own = make_collector(config=config)  # COLLECTED, unless the class has set another pattern
 
     def read_label(self, parts):
