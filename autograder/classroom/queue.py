@@ -121,23 +121,20 @@ class EngineQueue:
     def start(self):
         """Start to serve, also the students of before if the class's server starts again."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.folder.chmod(0o711)
+        self.folder.chmod(0o700)
         self.thread.start()
         for folder in self.folder.iterdir():
             self._serve(folder)
 
-    def open(self, student, uid=None):
-        """Open a student's socket if it is not open; returns its folder, which the student's server must see.
+    def open(self, student):
+        """Open a student's socket if it is not open; returns its folder, which that student's sandbox alone must show.
 
-        uid: of the student's account, who alone may enter the folder; None where a sandbox shows it to nobody else.
-        `COURSE_ENGINE_QUEUE` is the path of the file `socket` in it. Bind the folder, not the file: a queue that starts
-        again makes a new file.
+        The sandbox binds the folder, read-only, and not the file `socket` in it: a queue that starts again makes a new
+        file. The folder stays the Hub's, so that no student can put a link there.
         """
         folder = self.folder / hashlib.sha256(student.encode()).hexdigest()[:16]
         folder.mkdir(exist_ok=True)
-        if uid is not None:
-            os.chown(folder, uid, -1)
-            folder.chmod(0o700)
+        folder.chmod(0o755)
         self._serve(folder)
         return folder
 

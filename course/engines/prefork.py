@@ -155,6 +155,8 @@ def run_controller(arguments):
 def run_engine(arguments):
     """Run an ipyparallel engine; the first argument is its rank."""
     rank, *arguments = arguments
+    with suppress(OSError):  # Linux: if memory runs out, an engine is easier to replace than a notebook
+        Path("/proc/self/oom_score_adj").write_text("500")
     select_gpu(int(rank))
     register_stack(rank)
 
