@@ -13,6 +13,7 @@ import os
 import signal
 import time
 from abc import ABC, abstractmethod
+from collections import Counter
 
 from course.comm.mailbox import Mailbox, Message
 from course.comm.stuck import Links
@@ -90,7 +91,7 @@ class EngineCarrier(Carrier):
         self.directory, self.name = directory, name
         self.is_open = False
         self.mailbox, self.arrivals = Mailbox(), itertools.count()
-        self.posted, self.finished = {}, {}  # (sends, peer, tag) -> number of transfers
+        self.posted, self.finished = Counter(), Counter()  # (sends, peer, tag) -> number of transfers
 
     # ---------------------------------------------------------------- what each carrier on engines must define
 
@@ -141,8 +142,12 @@ class EngineCarrier(Carrier):
         return False
 
     def wait_briefly(self, transfers, for_any):
-        """Do what can be done at once for these transfers. A wait that ends here does not reach the reporter."""
+        """Do what can be done at once for these transfers; returns whether they must be waited for all the same.
+
+        A wait that ends here does not reach the reporter.
+        """
         self.progress()
+        return must_wait(transfers, for_any)
 
     # ---------------------------------------------------------------- what all of them share
 
@@ -172,8 +177,7 @@ class EngineCarrier(Carrier):
     def start(self, transfer):
         if not self.is_open:
             raise Problem(RUN_IS_OVER)
-        key = transfer.sends, transfer.peer, transfer.tag
-        self.posted[key] = self.posted.get(key, 0) + 1
+        self.posted[transfer.sends, transfer.peer, transfer.tag] += 1
         self.begin(transfer)
 
     def begin(self, transfer):
@@ -212,8 +216,7 @@ class EngineCarrier(Carrier):
         self.mailbox.end_probe()
 
     def wait(self, transfers, for_any=False):
-        self.wait_briefly(transfers, for_any)
-        if must_wait(transfers, for_any):
+        if self.wait_briefly(transfers, for_any):
             self.reporter.begin(transfers, self.now(), for_any)
             while must_wait(transfers, for_any):
                 self.reporter.rest(self)
@@ -233,16 +236,16 @@ class EngineCarrier(Carrier):
     def match(self, transfer, source, tag, dtype, count):
         """Whether a message fits a receive, which then knows where it comes from; otherwise the receive has failed."""
         transfer.began = self.now()
-        wanted, given = (False, transfer.peer, transfer.tag), (False, source, tag)
+        peer, wanted_tag = transfer.peer, transfer.tag
         try:
             transfer.accept(source, tag, dtype, count)
         except MessageMismatch as error:
-            self.posted[wanted] -= 1
+            self.posted[False, peer, wanted_tag] -= 1
             self.mismatch(transfer, error)
             return False
-        if given != wanted:  # it had left open what it receives
-            self.posted[wanted] -= 1
-            self.posted[given] = self.posted.get(given, 0) + 1
+        if peer != source or wanted_tag != tag:  # it had left open what it receives
+            self.posted[False, peer, wanted_tag] -= 1
+            self.posted[False, source, tag] += 1
         return True
 
     def finish(self, transfer, step):
@@ -250,8 +253,7 @@ class EngineCarrier(Carrier):
         if not transfer.sends:
             transfer.buffer.finish(transfer.count)
         transfer.done, transfer.result = self.now(), step
-        key = transfer.sends, transfer.peer, transfer.tag
-        self.finished[key] = self.finished.get(key, 0) + 1
+        self.finished[transfer.sends, transfer.peer, transfer.tag] += 1
 
     def mismatch(self, transfer, error):
         """Note that a message does not fit its receive."""
@@ -259,7 +261,7 @@ class EngineCarrier(Carrier):
 
     def links(self):
         """The Links from which the notebook sees whether anything can still move."""
-        messages = {key: (posted, self.finished.get(key, 0)) for key, posted in self.posted.items()}
+        messages = {key: (posted, self.finished[key]) for key, posted in self.posted.items()}
         return Links(messages, self.holds_back())
 
     def close(self):

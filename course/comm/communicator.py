@@ -283,11 +283,14 @@ class Communicator:
 
     def _add(self, op, transfers, start):
         """Count transfers that are done, and record the call that waited for them."""
-        transfers = [transfer for transfer in transfers if transfer.peer != PROC_NULL]
+        recorder = self._recorder
         for transfer in transfers:
-            self._recorder.count_message(transfer)
+            if transfer.peer == PROC_NULL:
+                transfers = [other for other in transfers if other.peer != PROC_NULL]
+            else:
+                recorder.count_message(transfer)
         if transfers:
-            self._recorder.add_wait(op, transfers, start)
+            recorder.add_wait(op, transfers, start)
 
     def _release_held(self, transfers):
         """Start those transfers that wait to be overtaken: no message can overtake them before this wait is over."""

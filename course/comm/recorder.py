@@ -41,16 +41,18 @@ class Recorder:
 
     def count_message(self, transfer):
         """Count one end of a message that is done."""
-        nbytes, step = transfer.nbytes, transfer.result
+        nbytes, step, peer, tag = transfer.nbytes, transfer.result, transfer.peer, transfer.tag
         if step > self.step:
             self.step = step
+        if tag >= 2**31:  # of a communicator that `split` or `dup` made
+            tag = get_tag(tag)
         if not transfer.sends:
             self.received[0] += 1
             self.received[1] += nbytes
             if self.full:
-                self.arrivals.append((transfer.peer, self.rank, get_tag(transfer.tag), step, transfer.done))
+                self.arrivals.append((peer, self.rank, tag, step, transfer.done))
             return
-        count = self.sent[transfer.peer]
+        count = self.sent[peer]
         count[0] += 1
         count[1] += nbytes
         largest = self.largest
@@ -59,21 +61,21 @@ class Recorder:
         if nbytes > largest[step - 1]:
             largest[step - 1] = nbytes
         if self.full:
-            row = (self.rank, transfer.peer, get_tag(transfer.tag), nbytes, step)
-            self.messages.append((*row, transfer.posted, transfer.began, transfer.done))
+            row = (self.rank, peer, tag, nbytes, step, transfer.posted, transfer.began, transfer.done)
+            self.messages.append(row)
 
     def add_wait(self, op, transfers, start):
         """Add a call that waited for `transfers`: until the last of them began, it waited for the peer of that one."""
         if not self.full:
             return
-        last, end, nbytes = transfers[0], start, 0
+        began, peer, end, nbytes = transfers[0].began, transfers[0].peer, start, 0
         for transfer in transfers:
-            if transfer.began > last.began:
-                last = transfer
+            if transfer.began > began:
+                began, peer = transfer.began, transfer.peer
             if transfer.done > end:
                 end = transfer.done
             nbytes += transfer.nbytes
-        self.add_call(op, last.peer, nbytes, start, max(start, last.began), end)
+        self.calls.append((self.rank, op, peer, nbytes, start, began if began > start else start, end, True))
 
     def add_call(self, op, peer, nbytes, start, began, end, done=True):
         """Add one call of the communicator: it waited from `start` to `began` and worked until `end` (seconds)."""
