@@ -18,7 +18,7 @@ from traitlets import Float, Instance
 from autograder.classroom import sandbox
 from autograder.classroom.folder import Folder
 from autograder.classroom.settings import Settings
-from autograder.examination.bubblewrap import list_font_files, open_content
+from autograder.examination.bubblewrap import keep_in_memory, list_font_files, open_content
 from course.home import LABS
 
 OUTER = {"unshare", "bwrap", "setpriv", "prlimit", "sh"}  # programs around the server
@@ -61,7 +61,7 @@ class ClassSpawner(LocalProcessSpawner):
         home, inbound = sandbox.find_home(name), f"{sandbox.EXCHANGE}/{self.settings.name}"
         return [
             "--bind", str(self.folder.home(name)), home,
-            "--perms", "1777", "--dir", sandbox.EXCHANGE, "--perms", "755", "--dir", inbound,
+            *keep_in_memory(sandbox.EXCHANGE, 2**20), "--perms", "755", "--dir", inbound,
             "--ro-bind", str(LABS), f"{inbound}/outbound", "--bind", str(self.folder.inbox(name)), f"{inbound}/inbound",
             "--ro-bind", str(self.settings.class_ / "feedback" / name), sandbox.FEEDBACK,
         ]  # fmt: skip
