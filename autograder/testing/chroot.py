@@ -50,14 +50,17 @@ exec cat
 
 
 class Chroot:
-    """A Debian that runs. folder: its root as this machine sees it, without what is mounted in it."""
+    """A Debian that runs. folder: its root, without what is mounted in it; first: the id of its first process.
+
+    Both are as this machine sees them.
+    """
 
     def __init__(self, folder, first):
-        self.folder, self._first = folder, first
+        self.folder, self.first = folder, first
 
     def command(self, *command):
         """The command line that runs `command` in the chroot as root, for `subprocess.Popen` with `environment()`."""
-        return ["nsenter", f"--target={self._first}", "--mount", "--pid", "env", "--chdir=/root", *map(str, command)]
+        return ["nsenter", f"--target={self.first}", "--mount", "--pid", "env", "--chdir=/root", *map(str, command)]
 
     def run(self, *command, check=True, **options):
         """Run a command to its end; returns subprocess's CompletedProcess with its text of both streams in stdout.
