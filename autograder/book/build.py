@@ -16,6 +16,7 @@ from pathlib import Path
 from myst_nb.core.execute.base import ExecutionError
 from sphinx.application import Sphinx
 from sphinx.util.console import nocolor
+from sphinx.util.docutils import docutils_namespace, patch_docutils
 
 from autograder.book.pdf import print_pdf
 from course.errors import Problem
@@ -75,15 +76,15 @@ def build(builder, name, tags, only=None):
     OUT.mkdir(exist_ok=True)
     with (OUT / f"{name}.log").open("w+") as log, contextlib.redirect_stderr(log):
         try:
-            app = Sphinx(
-                BOOK, BOOK, OUT / name, OUT / "doctrees" / name, builder,
-                confoverrides=settings, tags=tags, warning=log, status=None,
-            )  # fmt: skip
-            app.build()
+            with patch_docutils(BOOK), docutils_namespace():  # so that several builds fit into one process
+                Sphinx(
+                    BOOK, BOOK, OUT / name, OUT / "doctrees" / name, builder,
+                    confoverrides=settings, tags=tags, warning=log, status=None,
+                ).build()  # fmt: skip
         except ExecutionError as error:
             raise Problem(describe_failure(Path(str(error)), error.__cause__)) from None
         log.seek(0)
-        warnings = [line for line in log.read().splitlines() if re.search(r"WARNING|ERROR", line)]
+        warnings = [line for line in log.read().splitlines() if re.search(r": (WARNING|ERROR|CRITICAL):", line)]
     if warnings:
         shutil.rmtree(OUT / "doctrees" / name, ignore_errors=True)  # otherwise the next build does not warn again
         raise Problem("\n".join(warnings))

@@ -8,7 +8,7 @@ from playwright.sync_api import sync_playwright
 from course.errors import Problem
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-FOOTER = '<div style="width:100%;text-align:center;font-size:8px;font-family:sans-serif"><span class="pageNumber"></span></div>'
+FOOTER = '<p style="width:100%;text-align:center;font:8px sans-serif"><span class="pageNumber"></span></p>'
 MARGIN = {"top": "18mm", "bottom": "18mm", "left": "18mm", "right": "18mm"}
 
 

@@ -36,6 +36,7 @@ FLOORS = [
     ["autograder.labs"],
     ["autograder.intake"],
     ["autograder.examination"],
+    ["autograder.book"],
     ["autograder.reports"],
     ["autograder.gradebook"],
     ["autograder.authoring"],
