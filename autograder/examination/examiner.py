@@ -166,7 +166,8 @@ def main():
         cells, unsafe, cell_seconds, texts = json.loads(line)
         notebook = nbformat.from_dict({"cells": cells})
         if examine.uses_torch(notebook):
-            importlib.import_module("torch")  # once, and for all that are forked later
+            with contextlib.suppress(ImportError):  # the cell that needs it says so
+                importlib.import_module("torch")  # once, and for all that are forked later
         if not unsafe:
             warm.prepare(examine.list_frameworks(notebook))
         child = os.fork()

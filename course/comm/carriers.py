@@ -7,6 +7,7 @@ entry to `ON_ENGINES`.
 """
 
 import importlib
+import importlib.util
 import os
 from dataclasses import dataclass
 
@@ -50,6 +51,7 @@ class CarrierKind:
     in words. launcher: the launcher with which the engines must have been started, None for any.
     library: the Library that its programs may call besides the communicator, None without one.
     leave_seconds: how long a rank may take to leave at the end of a run; then its engine is restarted.
+    package: the one that it cannot do without and that may be absent, None if there is none.
     """
 
     name: str
@@ -58,6 +60,7 @@ class CarrierKind:
     launcher: str | None = None
     library: Library | None = None
     leave_seconds: float = 30
+    package: str | None = None
 
     def load(self):
         """The class of the carrier, imported. Called on the engines."""
@@ -66,7 +69,12 @@ class CarrierKind:
 
     def find_missing(self):
         """What this carrier needs that is not installed, with how to get it, in a sentence; "" if nothing is known."""
-        return ""
+        if self.package is None or importlib.util.find_spec(self.package):
+            return ""
+        return (
+            f'carrier="{self.name}" needs the package {self.package}, which is not installed: '
+            f'install it, or use carrier="local".'
+        )
 
     def count_ranks(self, engines):
         """The number of ranks of a run for which nobody chose it."""
@@ -74,6 +82,8 @@ class CarrierKind:
 
     def choose_engines(self, engines, ranks):
         """The number of each rank's engine. Raises Problem if these engines do not suit the carrier."""
+        if missing := self.find_missing():
+            raise Problem(missing)
         if len(engines) < ranks:
             raise Problem(
                 f"{ranks} ranks need {ranks} engines, and {len(engines)} are running. Start more with "
@@ -99,8 +109,6 @@ class HorovodKind(CarrierKind):
         return len(engines.horovod_ranks or engines)
 
     def choose_engines(self, engines, ranks):
-        if missing := self.find_missing():
-            raise Problem(missing)
         chosen = engines.horovod_ranks
         if chosen and len(chosen) != ranks:
             raise Problem(
@@ -119,6 +127,7 @@ ON_ENGINES = {
             "course.comm.torch:TorchCarrier",
             "torch.distributed",
             library=Library("torch.distributed", f"{os.sep}torch{os.sep}distributed{os.sep}"),
+            package="torch",
         ),
         HorovodKind(
             "horovod",

@@ -94,3 +94,10 @@ def test_a_call_of_a_library_is_told_from_its_import_and_from_the_students_code(
     assert not library.is_joined_in([(installed, 7, "synchronize")])
     assert library.is_joined_in([(installed.replace("torch/mpi_ops", "common/basics"), 7, "init")])
     assert not Library("Other", "/horovod/").is_joined_in([(installed, 7, "init")])
+
+
+def test_without_torch_its_carrier_is_refused_in_one_sentence_and_not_listed(monkeypatch):
+    monkeypatch.setattr(carriers.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(Problem, match=r'carrier="torch" needs the package torch, which is not installed: .*"local"'):
+        ON_ENGINES["torch"].choose_engines(SomeEngines("abc"), 2)
+    assert "torch" not in carriers.list_usable() and "local" in carriers.list_usable()
