@@ -41,6 +41,12 @@ def make_layouts(notebooks):
             | {f"bob+{LAB}+2026-03-02 10:00:00.000000 UTC+x1y2/{LAB}.ipynb": two},
             time,
         ),
+        "collected from a class on one server": (
+            {f"ann/{LAB}/2026-03-01 10:00:00.000000 UTC/{LAB}.ipynb": one}
+            | {f"bob/{LAB}/2026-03-01 10:00:00.000000 UTC/{LAB}.ipynb": one}
+            | {f"bob/{LAB}/2026-03-02 10:00:00.000000 UTC/{LAB}.ipynb": two},
+            time,
+        ),
         "files of course hand-in": (
             {f"{LAB}_ann_attempt_20260301100000_{LAB}.ipynb": one}
             | {f"{LAB}_bob_attempt_20260302100000_{LAB}.ipynb": two}
