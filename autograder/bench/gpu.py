@@ -6,7 +6,8 @@
 Each part runs in a new process, so that a crash, a hang or the memory of one part cannot disturb the next one. Parts
 that need TensorFlow, Horovod or the course's whole environment are skipped where these are missing. The modules of
 the bench import the standard library alone; a part imports what it needs. BENCH_GPU_TRIAL=1 runs the parts on the
-processor, which tests their code and measures nothing about GPUs. Touches no file of the course.
+processor, which tests their code and measures nothing about GPUs. The parts of labs 10 to 17 (`later.py`) have run in
+this way alone, on no GPU yet. Touches no file of the course.
 """
 
 import argparse
@@ -17,12 +18,12 @@ import platform
 import subprocess
 import sys
 
-from autograder.testing.gpu import single, training
+from autograder.testing.gpu import later, single, training
 from autograder.testing.gpu.tools import PARTS, ROOT, SECONDS, TRIAL, Skipped
 
 RESULT = "result: "  # begins the line with a part's result
 ENVIRONMENT = ("ipyparallel", "nbclient", "jupytext", "nbgrader", "matplotlib", "mlxtend", "cloudpickle")
-MODULES = (single, training)  # importing them registers the parts
+MODULES = (single, training, later)  # importing them registers the parts
 
 
 def rows():
