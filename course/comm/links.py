@@ -3,12 +3,14 @@
 The sender writes header and payload at once, straight from the array. The receiver reads the header, then the payload
 straight into the array of the matching receive, and sends back an acknowledgement. A message that no receive wants yet
 stays in the socket, unless another message behind it is wanted: then it is put aside. A large payload does not go
-through the socket where the receiver can read it from the sender's memory (`memory.py`). Nothing here waits.
+through the socket where the receiver can read it from the sender's memory (`memory.py`). Nothing here waits: the
+sockets would block, and every call that might says MSG_DONTWAIT.
 """
 
 import struct
 from collections import deque
 from contextlib import suppress
+from socket import MSG_DONTWAIT
 from typing import NamedTuple
 
 import numpy as np
@@ -44,7 +46,7 @@ class Outgoing:
                     return True
                 self.begin(self.queue.popleft())
             try:
-                n = self.sock.sendmsg(self.left)
+                n = self.sock.sendmsg(self.left, (), MSG_DONTWAIT)
             except (BlockingIOError, InterruptedError):
                 return False
             except OSError:  # the other rank is gone, as the notebook knows
@@ -75,7 +77,7 @@ class Outgoing:
         """Read acknowledgements and call `finish(transfer, step)` for each; returns whether the link is still open."""
         while True:
             try:
-                received = self.sock.recv(MOST_ANSWERS)
+                received = self.sock.recv(MOST_ANSWERS, MSG_DONTWAIT)
             except (BlockingIOError, InterruptedError):
                 return True
             except OSError:
@@ -144,14 +146,14 @@ class Incoming:
             while self.is_wanted():
                 if self.payload is None:
                     missing = HEADER.size - len(self.header)
-                    received = self.sock.recv(missing)
+                    received = self.sock.recv(missing, MSG_DONTWAIT)
                     self.header += received
                     n = len(received)
                     if n == missing:
                         self.choose(Head(*HEADER.unpack(self.header)))
                         self.header.clear()
                 else:
-                    n = self.sock.recv_into(self.payload[self.filled :])
+                    n = self.sock.recv_into(self.payload[self.filled :], 0, MSG_DONTWAIT)
                     self.filled += n
                 if not n:
                     return False
@@ -207,6 +209,4 @@ class Incoming:
         if self.sock is None:
             return  # the sender is gone
         with suppress(OSError):
-            self.sock.setblocking(True)  # these few bytes find room at once, unless nobody ever reads them
-            self.sock.sendall(ACK.pack(*content))
-            self.sock.setblocking(False)
+            self.sock.sendall(ACK.pack(*content))  # so few bytes find room at once, unless nobody ever reads them

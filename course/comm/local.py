@@ -18,7 +18,9 @@ from course.comm import memory, wire
 from course.comm.carrier import CORES, EngineCarrier
 from course.comm.links import MAY_READ, Incoming, Outgoing
 
-SECONDS_TO_YIELD = 0.0002  # a waiting rank with a core looks for so long before it sleeps: to be woken takes longer
+# A waiting rank with a core looks for so long before it sleeps. To be woken takes long: Linux likes to wake it on the
+# core of the rank that has just sent to it, which goes on looking there.
+SECONDS_TO_YIELD = 0.005
 HELLO = struct.Struct("<iiq")  # the rank that opens a link, its process, the address of the secret in its memory
 
 
@@ -53,7 +55,6 @@ class SocketCarrier(EngineCarrier):
         try:
             hello = HELLO.pack(self.rank, os.getpid(), memory.find_address(self.hello))
             sock = wire.connect(self.addresses[peer], self.secret + hello)
-            sock.setblocking(False)
         except OSError:
             sock = None
         link = self.outgoing[peer] = Outgoing(sock)
@@ -70,12 +71,11 @@ class SocketCarrier(EngineCarrier):
                 sock, _ = self.listener.accept()
             except BlockingIOError:
                 return
-            sock.setblocking(True)
             sock.settimeout(wire.SECONDS_TO_CONNECT)
             with suppress(OSError):
                 hello = sock.recv(len(self.secret) + HELLO.size, socket.MSG_WAITALL)
                 if hmac.compare_digest(hello[: len(self.secret)], self.secret):
-                    sock.setblocking(False)
+                    sock.settimeout(None)
                     self.welcome(sock, *HELLO.unpack(hello[len(self.secret) :]))
 
     def welcome(self, sock, peer, pid, address):
