@@ -7,8 +7,8 @@ local engines and on MPI ranks; mpi4py's is a program of its own, started by mpi
 other, in an order that changes from pair to pair, and the time goes from the server's first request to its last answer.
 Starts and ends its own engines.
 
-The bound is on "gradients". Between two messages, ranks of the course sleep, and mpi4py's look for the next one all the
-time: of bare messages they exchange several times as many.
+The bound is on "gradients". A message of the course crosses Python on both sides, and its `send` returns when the
+receive has taken it: of bare messages mpi4py exchanges several times as many.
 """
 
 import contextlib
