@@ -1,0 +1,90 @@
+"""What keeps a class from being served is one sentence that says what to do."""
+
+import os
+import socket
+
+import psutil
+import pytest
+
+from autograder.classroom import hub, serve, spawner
+from autograder.classroom.folder import Folder
+from autograder.examination import sandbox
+from autograder.testing.classroom import need_proxy
+from course.command import main
+
+
+def test_a_port_that_is_taken_is_named_with_the_place_to_change_it(tmp_path, capsys):
+    need_proxy()
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        folder = Folder(tmp_path / "ml")
+        folder.prepare()
+        folder.settings.write_text(f"port = {port}\n[accounts]\nkind = 'csv'\n")
+        assert main(["classroom", str(folder.root)]) == 1
+    assert f"port {port} is taken" in (error := capsys.readouterr().err) and str(folder.settings) in error
+
+
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        ("configurable-http-proxy", "apt install node-configurable-http-proxy"),
+        ("bwrap", "install the package bubblewrap"),
+    ],
+)
+def test_a_missing_program_is_named_with_its_package(monkeypatch, capsys, tmp_path, program, words):
+    def which(name):
+        return None if name == program else f"/usr/bin/{name}"
+
+    sandbox.why_unavailable.cache_clear()
+    monkeypatch.setattr("shutil.which", which)
+    try:
+        assert main(["classroom", str(tmp_path / "ml")]) == 1
+    finally:
+        sandbox.why_unavailable.cache_clear()
+    assert words in capsys.readouterr().err
+
+
+def test_accounts_of_this_machine_need_root(monkeypatch, capsys, tmp_path):
+    folder = Folder(tmp_path / "ml")
+    folder.prepare()
+    folder.settings.write_text("[accounts]\nkind = 'pam'\n")
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert main(["classroom", str(folder.root)]) == 1
+    assert "accounts of the kind pam need a Hub that runs as root" in capsys.readouterr().err
+
+
+def test_two_commands_do_not_serve_one_folder(tmp_path, capsys):
+    folder = Folder(tmp_path / "ml")
+    folder.prepare()
+    with (
+        serve.lock(folder),
+        pytest.raises(serve.Problem, match="another `course classroom` serves"),
+        serve.lock(folder),
+    ):
+        pass
+
+
+def test_ports_stay_the_same_from_start_to_start(tmp_path):
+    folder = Folder(tmp_path / "ml")
+    folder.prepare()
+    settings = serve.read(folder)
+    ports = hub.prepare_ports(folder, settings)
+    assert hub.prepare_ports(folder, settings) == ports and len(set(ports.values())) == len(hub.PORTS)
+
+
+def test_a_home_keeps_its_user_id_and_a_new_one_gets_a_free_one(tmp_path):
+    if os.geteuid() != 0:
+        pytest.skip("only root gives students user ids")
+    folder = Folder(tmp_path / "ml")
+    folder.prepare()
+    users = [spawner.prepare_home(folder, name) for name in ("ada", "bob", "ada")]
+    assert users[0] == users[2] != users[1] and folder.home("ada").stat().st_uid == users[0]
+    assert {path.stat().st_uid for path in folder.home("bob").rglob("*")} == {users[1]}
+    assert folder.inbox("bob").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_process_that_took_over_a_servers_number_is_not_the_server():
+    own = psutil.Process()
+    assert spawner.is_running(own.pid, own.create_time())
+    assert not spawner.is_running(own.pid, own.create_time() - 100)
+    assert not spawner.is_running(2**22 - 1, 0)
