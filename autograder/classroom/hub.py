@@ -7,6 +7,7 @@ listen.
 
 import json
 import os
+import random
 import socket
 import sys
 from pathlib import Path
@@ -107,7 +108,8 @@ def prepare_ports(folder, settings):
 def find_port(taken):
     """Return a free port on the loopback address: below those that students can listen at, where that is possible."""
     limit = int(FIRST_UNPRIVILEGED.read_text()) if FIRST_UNPRIVILEGED.exists() else 1024
-    for port in range(1023, 511, -1) if os.geteuid() == 0 and limit > 512 else range(20000, 30000):
+    ports = range(512, 1024) if os.geteuid() == 0 and limit > 512 else range(20000, 30000)
+    for port in random.sample(ports, len(ports)):  # another class may start at the same time
         if port not in taken and is_free("127.0.0.1", port):
             return port
     raise Problem("this machine has no free port for the Hub: end programs that you no longer need.")
