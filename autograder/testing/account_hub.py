@@ -21,25 +21,28 @@ from autograder.classroom.folder import Folder
 from autograder.testing.board_process import find_free_port
 from course.files import write_whole
 
-PATIENCE = 90  # seconds
+PATIENCE = 240  # seconds
 CONFIG = """
 from autograder.classroom import accounts, settings
 from autograder.classroom.folder import Folder
 
 folder = Folder({folder!r})
 accounts.configure(c, folder, settings.read(folder))
-c.JupyterHub.bind_url = "http://127.0.0.1:{ports[0]}"
+c.JupyterHub.bind_url = "{url}"
 c.JupyterHub.hub_port = {ports[1]}
 c.ConfigurableHTTPProxy.api_url = "http://127.0.0.1:{ports[2]}"
 c.JupyterHub.spawner_class = "simple"
 """
+TLS = """c.JupyterHub.ssl_cert = {certificate!r}
+c.JupyterHub.ssl_key = {certificate!r}
+"""
 
 
 @contextlib.contextmanager
-def start_hub(root, accounts):
+def start_hub(root, accounts, certificate=None):
     """Start a Hub for a class in the folder `root`; yields its address.
 
-    accounts: the text of [accounts] in classroom.toml.
+    accounts: the text of [accounts] in classroom.toml. certificate: a file with a key and a certificate, for TLS.
     """
     proxy = shutil.which("configurable-http-proxy")
     if proxy is None:
@@ -48,7 +51,9 @@ def start_hub(root, accounts):
     write_whole(folder.settings, accounts)
     folder.prepare()
     ports = [find_free_port() for _ in range(3)]
-    write_whole(folder.config, CONFIG.format(folder=str(root), ports=ports))
+    url = f"http{'s' * bool(certificate)}://127.0.0.1:{ports[0]}"
+    text = CONFIG.format(folder=str(root), ports=ports, url=url)
+    write_whole(folder.config, text + TLS.format(certificate=str(certificate)) * bool(certificate))
     environment = os.environ | {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "NODE_PATH": str(Path(proxy).resolve().parents[2]),  # a node that is not Debian's does not search there
@@ -56,7 +61,6 @@ def start_hub(root, accounts):
     command = [sys.executable, "-m", "jupyterhub", "--config", folder.config]
     with folder.log.open("w") as log:
         process = subprocess.Popen(command, cwd=folder.hub, env=environment, stdout=log, stderr=log)
-    url = f"http://127.0.0.1:{ports[0]}"
     try:
         end = time.monotonic() + PATIENCE
         while not is_up(url):
@@ -71,7 +75,7 @@ def start_hub(root, accounts):
 def is_up(url):
     """Whether the Hub answers."""
     with contextlib.suppress(httpx.HTTPError):
-        return httpx.get(f"{url}/hub/api/").status_code == 200
+        return httpx.get(f"{url}/hub/api/", verify=False).status_code == 200
     return False
 
 

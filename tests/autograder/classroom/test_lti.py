@@ -6,12 +6,25 @@ import time
 import httpx
 import jwt
 import pytest
+import trustme
 from cryptography.hazmat.primitives.asymmetric import rsa
 
+from autograder.classroom import lti_grades
 from autograder.classroom.folder import Folder
 from autograder.classroom.launches import Launches
 from autograder.testing.account_hub import read_error, start_hub
-from autograder.testing.lti_platform import CLAIM, CLIENT, CONTEXT, DEPLOYMENT, MEMBER, Platform, launch, open_launch
+from autograder.testing.browser import start_chromium
+from autograder.testing.lti_platform import (
+    CLAIM,
+    CLIENT,
+    CONTEXT,
+    DEPLOYMENT,
+    ITEMS,
+    MEMBER,
+    Platform,
+    launch,
+    open_launch,
+)
 
 ACCOUNTS = """[accounts]
 kind = "lti"
@@ -210,3 +223,23 @@ def test_the_public_keys_of_a_class_have_no_private_part(platform, folder):
     (key,) = httpx.get(f"{platform.tool}/hub/lti13/jwks").json()["keys"]
     assert key.keys() == {"kty", "n", "e", "kid", "use", "alg"}
     assert folder.tool_key.stat().st_mode & 0o077 == 0
+
+
+def test_the_platform_accepts_what_is_signed_with_the_key_that_the_hub_publishes(platform, folder):
+    accounts = {"client_id": CLIENT, "token_url": f"{platform.url}/token"}
+    with lti_grades.Platform(accounts, folder) as service:
+        address = service.make_item(f"{platform.url}{ITEMS}", "02-sgd", 10)
+        assert service.find_item(f"{platform.url}{ITEMS}", "02-sgd") == address
+
+
+def test_a_browser_comes_from_a_platform_on_another_site(tmp_path):
+    certificate = tmp_path / "tls.pem"
+    trustme.CA().issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(certificate)
+    with Platform() as platform:
+        platform.enrol("7", preferred_username="ada")
+        accounts = ACCOUNTS.format(url=platform.url, client=CLIENT, deployment=DEPLOYMENT, context=CONTEXT)
+        with start_hub(tmp_path / "class", accounts, certificate) as platform.tool, start_chromium() as browser:
+            tab = browser.new_context(ignore_https_errors=True).new_page()
+            tab.goto(f"http://localhost:{platform.port}/launch?user=7")  # to a browser another site than 127.0.0.1
+            tab.wait_for_url(f"{platform.tool}/hub/home")
+            assert "ada" in tab.inner_text("nav")
