@@ -12,8 +12,9 @@ import socket
 import sys
 from pathlib import Path
 
-from autograder.classroom import accounts
+from autograder.classroom import accounts, limits
 from autograder.classroom.folder import Folder
+from autograder.classroom.queue import EngineQueue
 from autograder.classroom.settings import read
 from course.errors import Problem
 from course.files import write_whole
@@ -56,9 +57,13 @@ def configure_hub(c, folder, settings, ports):
 
 
 def configure_servers(c, folder, settings):
-    """The students' servers."""
+    """The students' servers, their limits, and the queue for engines, which runs in the Hub."""
     from autograder.classroom.spawner import ClassSpawner
 
+    ClassSpawner.limits = limits.read(settings.limits, folder.settings)
+    most = ClassSpawner.limits.count_engines()
+    ClassSpawner.queue = EngineQueue(folder.hub / "engines", most, ClassSpawner.limits.engines_per_student)
+    ClassSpawner.queue.start()
     c.JupyterHub.spawner_class = ClassSpawner
     c.ClassSpawner.folder, c.ClassSpawner.settings = folder, settings
     c.Spawner.cmd = [sys.executable, "-P", "-m", "course.student.hub"]

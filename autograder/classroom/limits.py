@@ -7,6 +7,7 @@ groups, and does nothing else to them.
 """
 
 import contextlib
+import os
 import subprocess
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -16,6 +17,7 @@ from course.errors import Problem
 
 BOOTED = Path("/run/systemd/system")  # exists exactly where systemd is the system's first process: sd_booted(3)
 SECONDS_TO_ANSWER = 30
+ENGINES_PER_CORE = 4  # a lab's engines wait for each other and for their student most of the time
 LEAST = {"memory": 500, "processes": 100, "engines": 0, "engines_per_student": 1}
 
 
@@ -24,13 +26,17 @@ class Limits:
     """The table [limits] of classroom.toml.
 
     memory: MB per student. processes: processes and threads per student. engines: how many run at once on the whole
-    server, 0 for as many as `course classroom --plan` finds. engines_per_student: of these, one student's.
+    server, 0 for ENGINES_PER_CORE. engines_per_student: of these, one student's; a lab needs up to five.
     """
 
     memory: int = 3000
     processes: int = 1000
     engines: int = 0
-    engines_per_student: int = 8
+    engines_per_student: int = 5
+
+    def count_engines(self):
+        """Return how many engines the queue lends."""
+        return self.engines or ENGINES_PER_CORE * max(2, os.cpu_count() or 1)
 
 
 def read(table, path):

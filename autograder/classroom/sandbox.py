@@ -18,6 +18,7 @@ USERS = range(66000, 98000)  # ids that no account has: below those of user name
 NETWORK_ETC = ["resolv.conf", "ssl", "ca-certificates", "java-17-openjdk"]
 EXCHANGE = "/srv/exchange"
 FEEDBACK = "/srv/feedback"
+QUEUE = "/srv/engines"  # the folder with the student's socket of the engine queue
 
 
 def find_home(name):
@@ -65,6 +66,9 @@ def make_environment(name):
         "COURSE_WORK": f"{home}/work",
         "COURSE_FEEDBACK": FEEDBACK,
         "COURSE_DATA": str(data.cache()),
+        "COURSE_ENGINE_QUEUE": f"{QUEUE}/socket",
+        "JUPYTER_RUNTIME_DIR": "/tmp/jupyter",  # short, since the paths of kernels' Unix sockets begin with it
+        "MALLOC_ARENA_MAX": "2",  # a kernel's many threads need no arena each, and memory is what a class lacks
         "JUPYTER_PATH": ours,
         "JUPYTER_CONFIG_PATH": ours,
     }

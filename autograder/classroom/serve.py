@@ -17,7 +17,7 @@ import httpx
 import psutil
 from filelock import FileLock, Timeout
 
-from autograder.classroom import accounts, hub
+from autograder.classroom import accounts, hub, limits
 from autograder.classroom.folder import Folder
 from autograder.classroom.settings import find_people, read
 from autograder.examination import sandbox
@@ -47,6 +47,7 @@ def prepare(root, say):
     except OSError as error:
         raise Problem(f"{error.filename or root} cannot be written ({error.strerror}).") from error
     accounts.check(folder, settings)
+    limits.read(settings.limits, folder.settings)
     if not folder.students.read_text(encoding="utf-8-sig").strip().count("\n"):
         say(f"{folder.students} names no student yet: one line per student; it is read at each log-in.")
     check_machine()

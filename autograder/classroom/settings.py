@@ -33,6 +33,10 @@ kind = "csv"                      # "csv": students.csv with first passwords; "p
                                   # "oidc" and "lti": accounts of your university or learning platform
 
 [limits]                          # for each student
+# memory = 3000                   # MB
+# processes = 1000                # processes and threads
+# engines_per_student = 5
+# engines = 16                    # at once for all; left out, 4 per core. `course classroom --plan 60 FOLDER` measures
 """
 
 

@@ -15,7 +15,7 @@ from jupyterhub.spawner import LocalProcessSpawner
 from jupyterhub.utils import random_port
 from traitlets import Float, Instance
 
-from autograder.classroom import sandbox
+from autograder.classroom import limits, sandbox
 from autograder.classroom.folder import Folder
 from autograder.classroom.settings import Settings
 from autograder.examination.bubblewrap import keep_in_memory, list_font_files, open_content
@@ -26,10 +26,12 @@ GRACE = 10  # seconds for a server to end by itself
 
 
 class ClassSpawner(LocalProcessSpawner):
-    """A student's server in bubblewrap. folder, settings: of the class."""
+    """A student's server in bubblewrap. folder, settings: of the class. limits, queue: for each student, for all."""
 
     folder = Instance(Folder).tag(config=True)
     settings = Instance(Settings).tag(config=True)
+    limits = None
+    queue = None
     started = Float(help="when the sandbox's first process began, which tells it from a later one of the same number")
 
     async def start(self):
@@ -64,10 +66,12 @@ class ClassSpawner(LocalProcessSpawner):
             *keep_in_memory(sandbox.EXCHANGE, 2**20), "--perms", "755", "--dir", inbound,
             "--ro-bind", str(LABS), f"{inbound}/outbound", "--bind", str(self.folder.inbox(name)), f"{inbound}/inbound",
             "--ro-bind", str(self.settings.class_ / "feedback" / name), sandbox.FEEDBACK,
+            "--ro-bind", str(self.queue.open(name)), sandbox.QUEUE,
         ]  # fmt: skip
 
     def on_started(self, name, pid):
-        """Called with the first process of a sandbox, before the server in it runs."""
+        """Limit what a student may use; called with the first process of a sandbox, before the server in it runs."""
+        limits.contain(name, pid, self.limits)
 
     def make_files(self, name, user):
         """Return path -> text of the files that the sandbox has instead of this machine's."""
@@ -90,6 +94,7 @@ class ClassSpawner(LocalProcessSpawner):
     def clear_state(self):
         super().clear_state()
         self.started = 0.0
+        limits.remove_ended()
 
     async def poll(self):
         """Return None while the sandbox runs, else the exit status of its first process, or 0 if it is not known."""

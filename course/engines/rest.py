@@ -15,7 +15,7 @@ from course.engines.lease import EngineLease
 from course.errors import Problem
 
 SECONDS_TO_REST = 60  # without use, for engines that hold no variables
-SECONDS_TO_LOSE = 600  # without use, for engines with variables, if others wait for engines
+SECONDS_TO_LOSE = 300  # without use, for engines with variables, if others wait for engines
 SECONDS_TO_CLEAR = 300  # at rest, for the prefork process
 SECONDS_BETWEEN_LOOKS = 1
 SECONDS_TO_LIST = 10  # the variables, on a busy machine
