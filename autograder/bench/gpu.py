@@ -29,7 +29,7 @@ MODULES = (single, training, later)  # importing them registers the parts
 def rows():
     """One row per part: either `figures`, or the reason for which it was `skipped`, or how it `failed`."""
     facts = ask("--probe")
-    for name, each in PARTS.items():
+    for name, each in sorted(PARTS.items()):
         row = {"part": name, "lab": each.lab, "says": each.says, "device": describe_device(facts)}
         reason = find_obstacle(each.needs, facts)
         yield row | ({"skipped": reason} if reason else ask("--part", name))

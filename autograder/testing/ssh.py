@@ -70,7 +70,7 @@ mount -t tmpfs -o mode=755 tmpfs /home
 mkdir "/home/$name"
 chown "$uid:$uid" "/home/$name"
 cd /
-/usr/sbin/sshd -D -e -f /run/machine/sshd_config &
+/usr/sbin/sshd -E /run/machine/log -f /run/machine/sshd_config
 while true; do
   sleep 1000 &
   wait
@@ -129,6 +129,12 @@ class Machine:
             with contextlib.suppress(psutil.NoSuchProcess):
                 if process.name() == "sshd":
                     process.kill()
+
+    def start_sshd(self):
+        """Start its sshd again."""
+        first = psutil.Process(self.process.pid).children()[0].pid
+        sshd = ["/usr/sbin/sshd", "-E", "/run/machine/log", "-f", "/run/machine/sshd_config"]
+        subprocess.run(["nsenter", f"--target={first}", "--mount", "--uts", "--pid", "--ipc", *sshd], check=True)
 
     def stop(self):
         """End it and all its processes, as a power failure does."""
