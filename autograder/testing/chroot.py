@@ -163,6 +163,7 @@ def _install(release, packages, mirror, folder):
         raise Problem(f"Debian {release} could not be fetched: {steps.stdout.strip().splitlines()[-1]}")
     (folder / "usr/sbin/policy-rc.d").write_text("#!/bin/sh\nexit 101\n")
     (folder / "usr/sbin/policy-rc.d").chmod(0o755)
+    (folder / "etc/dpkg/dpkg.cfg.d/unsafe-io").write_text("force-unsafe-io\n")  # it need not survive a power cut
     if packages:
         with _run_first(folder, {}) as first:
             install = ["apt-get", "install", "--yes", "-qq", "--no-install-recommends", *packages]

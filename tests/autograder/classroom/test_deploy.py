@@ -49,9 +49,10 @@ def make_environment(debian):
     debian.run("apt-get", "install", "--yes", "-qq", "--no-install-recommends", "python3")
     debian.run("python3", "-m", "venv", "--without-pip", sys.prefix)
     inside = debian.folder / sys.prefix.lstrip("/")
-    for name in ("made", "place", "bin/course", "bin/alembic", "bin/jupyter"):
-        if (Path(sys.prefix) / name).exists():
-            shutil.copy(Path(sys.prefix) / name, inside / name)
+    for name in ("course", "alembic"):
+        shutil.copy(Path(sys.prefix) / "bin" / name, inside / "bin" / name)
+    wanted = ["make", "--no-print-directory", "--eval", "wanted:;@echo $(WANTED)", "wanted"]
+    (inside / "made").write_text(subprocess.check_output(wanted, cwd=HOME, text=True).strip())
 
 
 @contextlib.contextmanager
