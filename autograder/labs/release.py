@@ -15,7 +15,9 @@ from course.files import write_whole
 from course.home import HOME
 from course.student import identity
 
-LEFT_OUT = {"solutions", "autograder", "book", "tests", ".ci"}
+# The book's texts hold exam questions and model answers; students get its built pages, book/_build/students, as pages.
+LEFT_OUT = {"solutions", "autograder", "book", "tests", ".ci", "README.md", "README.png", "CONTRIBUTING.md"}
+README = Path(__file__).with_name("README-students.md")  # becomes the release's README.md
 MANIFEST = ".release.json"  # marks a release, and lists the files that a later release may remove
 
 
@@ -37,7 +39,9 @@ def release(folder, address=None):
     try:
         if address is None:
             address = identity.read_address(target)
-        own = {Path(identity.ADDRESS): identity.format_address(address).encode()} if address else {}
+        own = {Path("README.md"): README.read_bytes()}
+        if address:
+            own[Path(identity.ADDRESS)] = identity.format_address(address).encode()
         write(files, earlier, target, own)
     except OSError as error:
         raise Problem(f"{folder} was not written completely ({error}): remove the cause and run it again.") from error

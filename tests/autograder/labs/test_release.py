@@ -36,8 +36,17 @@ def test_students_receive_the_course_and_nothing_of_the_instructors(students):
     assert {"README.md", "Makefile", "pyproject.toml", "labs/index.ipynb"} <= received
     assert {"requirements.txt", "requirements-spark.txt"} <= received
     assert {"course/student/lab.py", "labs/01-regression/01-regression.ipynb"} <= received
-    assert not [name for name in received if name.split("/")[0] in {"solutions", "autograder", "tests", ".ci", "work"}]
+    instructors = {"solutions", "autograder", "book", "tests", ".ci", "work"}
+    assert not [name for name in received if name.split("/")[0] in instructors]
     assert not [name for name in received if "__pycache__" in name or name.startswith((".git/", ".venv/"))]
+
+
+def test_the_readme_is_the_students_and_names_no_command_of_the_instructors(students):
+    text = (students / "README.md").read_text()
+    assert "make lab" in text and "course hand-in" in text
+    assert not [word for word in ("course grade", "course release", "make test", "solutions") if word in text]
+    named = set(re.findall(r"`(LICENSE[-a-z]*)`", text))
+    assert named and all((students / name).exists() for name in named)
 
 
 def test_no_marker_of_a_solution_or_of_a_hidden_test_is_received(students):
@@ -58,7 +67,7 @@ def test_a_release_is_renewed_and_the_students_own_files_in_it_stay(tmp_path):
     (folder / "course" / "gone.py").write_text("a module that the course no longer has")
     release.write(release.list_files(HOME), [Path("course/gone.py"), *release.list_files(HOME)], folder, {})
     assert command.main(["release", str(folder)]) == 0
-    assert (folder / "README.md").read_bytes() == (HOME / "README.md").read_bytes()
+    assert (folder / "README.md").read_bytes() == release.README.read_bytes()
     assert not (folder / "course" / "gone.py").exists()
     for name in ["work/01-regression/01-regression.ipynb", ".venv/made", "notes.txt"]:
         assert (folder / name).read_text() == "mine"
