@@ -11,13 +11,15 @@ def setup(app):
     for part in (mathematics, slides, generated):
         part.setup(app)
     app.config.html_math_renderer_name = "mathml"
-    app.connect("html-page-context", make_reachable)
+    app.connect("html-page-context", make_accessible, priority=900)  # after the theme, whose parts it completes
     return {"parallel_read_safe": True, "parallel_write_safe": False}
 
 
-def make_reachable(app, page, template, context, doctree):
-    """Let the keyboard reach all boxes that scroll."""
+def make_accessible(app, page, template, context, doctree):
+    """Let the keyboard reach all boxes that scroll, and give captions of contents the level of their heading."""
     for start in SCROLLING:
         name, _, rest = start.rstrip(">").partition(" ")
         ending = f" {rest}" if rest else ">"
         context["body"] = context.get("body", "").replace(start, f'{name} tabindex="0"{ending}')
+    for part in ("body", "furo_navigation_tree"):
+        context[part] = context.get(part, "").replace('role="heading"', 'role="heading" aria-level="2"')

@@ -5,7 +5,6 @@ contents of a folder, and `{solution}`, the box around the solution of an exam q
 """
 
 import re
-from collections import Counter
 from itertools import pairwise
 
 from docutils import nodes
@@ -55,7 +54,7 @@ class Minutes(Generated):
 
 
 class Mistakes(Generated):
-    """`:::{mistakes} 05-ring`: one entry per task with its wrong answers, counted by the hint that they must get."""
+    """`:::{mistakes} 05-ring`: one entry per task with its wrong answers and their hints."""
 
     required_arguments, final_argument_whitespace = 1, True
 
@@ -69,26 +68,27 @@ class Mistakes(Generated):
         by_task = {}
         for answer in given:
             if not answer.right:
-                by_task.setdefault(answer.task, Counter())[answer.hint] += 1
+                by_task.setdefault(answer.task, []).append(answer)
         order = [cell.id for cell in self.read_lab(name).cells]
         entries = nodes.definition_list(classes=["mistakes"])
         for task in sorted(by_task, key=order.index):
             entries += make_entry(task, by_task[task])
-        total = sum(counts.total() for counts in by_task.values())
-        first = f"The course knows {total} wrong answers to the tasks of this lab. The hint that each gets contains:"
-        return [nodes.paragraph("", first), entries]
-
-
-def make_entry(task, counts):
-    """The entry of one task: its name and number of wrong answers, then one line per hint."""
-    hints = nodes.bullet_list()
-    for hint, count in counts.most_common():
-        hints += nodes.list_item(
-            "", nodes.paragraph("", f"“{hint}”" + (f" ({count} wrong answers)" if count > 1 else ""))
+        total = sum(map(len, by_task.values()))
+        first = (
+            f"The course knows {total} wrong answers to the tasks of this lab, each a file in its folder `wrong`. "
+            "Each line has the mistake, and words from the hint that a student who makes it gets."
         )
-    number = counts.total()
-    title = [nodes.literal("", task), nodes.Text(f": {number} wrong answer{'s' * (number > 1)}")]
-    return nodes.definition_list_item("", nodes.term("", "", *title), nodes.definition("", hints))
+        return [*self.parse_text_to_nodes(first), entries]
+
+
+def make_entry(task, wrong):
+    """The entry of one task: its name and number of wrong answers, then one line per answer."""
+    lines = nodes.bullet_list()
+    for answer in wrong:
+        mistake = answer.name.removeprefix("wrong/").removeprefix(f"{task}-").replace("-", " ")
+        lines += nodes.list_item("", nodes.paragraph("", f"{mistake}: “{answer.hint}”"))
+    title = [nodes.literal("", task), nodes.Text(f": {len(wrong)} wrong answer{'s' * (len(wrong) > 1)}")]
+    return nodes.definition_list_item("", nodes.term("", "", *title), nodes.definition("", lines))
 
 
 class ModelAnswer(Generated):
