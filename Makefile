@@ -5,6 +5,10 @@
 # The environment is made with the first of python3.11, python3.12 and python3.13 in PATH, or with another one of these
 # versions: make lab PYTHON=/path/to/python3.13
 
+ifeq ($(OS),Windows_NT)
+$(error The course does not run on Windows itself. Install WSL ("wsl --install" in PowerShell), then clone and make there)
+endif
+
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 ENV_PYTHON = .venv/bin/python
 PYTHON =

@@ -12,9 +12,17 @@ from importlib.metadata import entry_points
 
 from course.errors import Problem
 
+NOT_ON_WINDOWS = (
+    "the course does not run on Windows itself. Install WSL (`wsl --install` in PowerShell), then clone the course "
+    "and run `make lab` there."
+)
+
 
 def main(argv=None):
     """Run one subcommand; returns the exit status (1 for a problem, 130 after Ctrl-C)."""
+    if sys.platform == "win32":
+        print(f"course: {NOT_ON_WINDOWS}", file=sys.stderr)
+        return 1
     parser = argparse.ArgumentParser(prog="course", description="Work through the course, and grade it.")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     argv = sys.argv[1:] if argv is None else argv

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -81,3 +82,11 @@ def test_a_subcommand_imports_no_other():
     counted = f'import atexit, sys; atexit.register(lambda: print("nbgrader" in sys.modules)); {program}'
     done = subprocess.run([sys.executable, "-c", counted], capture_output=True, text=True)
     assert done.returncode == 0 and done.stdout.splitlines()[-1] == "False"
+
+
+def test_windows_is_told_to_use_wsl(example, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert command.main(["example", "0"]) == 1
+    assert "Install WSL" in capsys.readouterr().err
+    made = subprocess.run(["make", "lab", "OS=Windows_NT"], capture_output=True, text=True, cwd=Path(__file__).parents[2])
+    assert made.returncode and "Install WSL" in made.stderr
