@@ -1,8 +1,8 @@
 """Rewrites requirements.txt, the versions of all packages for each Python that pyproject.toml accepts: `make pins`.
 
-The oldest Python's versions are resolved first and bind the others, so that all run the same versions. pip resolves,
-for wheels only, and installs nothing; each Python must be in PATH. Packages that only PyTorch's build for NVIDIA GPUs
-needs are left out: where pip takes that build, it also takes them, in the versions that PyTorch names.
+The oldest Python's versions are resolved first and bind the others, so that all run the same versions. pip resolves
+and installs nothing; each Python must be in PATH. Packages that only PyTorch's build for NVIDIA GPUs needs are left
+out: where pip takes that build, it also takes them, in the versions that PyTorch names.
 """
 
 import argparse
@@ -63,12 +63,12 @@ def resolve(python, wanted, constraints):
             raise Problem(
                 f"python{python} with its module venv was not found: install it, and put it in PATH."
             ) from None
-        pip = [place / "env/bin/python", "-m", "pip", "install", "--quiet", "--dry-run", "--only-binary=:all:"]
+        pip = [place / "env/bin/python", "-m", "pip", "install", "--quiet", "--dry-run", "--prefer-binary"]
         options = ["--ignore-installed", "--report", place / "report.json", "-c", place / "constraints.txt"]
         if subprocess.run([*pip, *options, *wanted]).returncode:
             raise Problem(
-                f"pip found no set of wheels for Python {python}: its message is above. "
-                "Exclude a version that has no wheel in pyproject.toml."
+                f"pip found no set of packages for Python {python}: its message is above. "
+                "Exclude in pyproject.toml the version that does not fit."
             )
         return json.loads((place / "report.json").read_text())
 
