@@ -88,5 +88,6 @@ def test_windows_is_told_to_use_wsl(example, monkeypatch, capsys):
     monkeypatch.setattr(sys, "platform", "win32")
     assert command.main(["example", "0"]) == 1
     assert "Install WSL" in capsys.readouterr().err
-    made = subprocess.run(["make", "lab", "OS=Windows_NT"], capture_output=True, text=True, cwd=Path(__file__).parents[2])
+    root = Path(__file__).parents[2]
+    made = subprocess.run(["make", "lab", "OS=Windows_NT"], capture_output=True, text=True, cwd=root)
     assert made.returncode and "Install WSL" in made.stderr
