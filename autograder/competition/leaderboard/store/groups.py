@@ -101,7 +101,7 @@ class StoredGroups:
 
     def find_by_token(self, token):
         """The Group with this token, or None."""
-        with self.database.reading() as connection:
+        with self.database.looking() as connection:
             return read_group(connection, groups.c.token == hash_token(token))
 
     def find_by_number(self, number):

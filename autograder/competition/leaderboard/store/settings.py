@@ -17,7 +17,10 @@ SECRET = ("code", "frozen", "deadline_set")  # not in the lines on settings: `fr
 
 def read_settings(connection):
     """The Settings."""
-    row = connection.execute(sql.select(board)).one()
+    return _from_row(connection.execute(sql.select(board)).one())
+
+
+def _from_row(row):
     return rules.Settings(
         name=row.name,
         code=row.code,
@@ -34,8 +37,8 @@ def read_settings(connection):
 
 def read_version(connection):
     """(version, part) of what visitors see now. `version` increases whenever a page would look different."""
-    version = connection.scalar(sql.select(board.c.version))
-    return version, rules.find_part(read_settings(connection), rules.now())
+    row = connection.execute(sql.select(board)).one()
+    return row.version, rules.find_part(_from_row(row), rules.now())
 
 
 def increase_version(connection):
@@ -119,7 +122,7 @@ class StoredSettings:
 
     def is_instructor(self, token):
         """Whether the token is the instructor's."""
-        with self.database.reading() as connection:
+        with self.database.looking() as connection:
             return hmac.compare_digest(hash_token(token), connection.scalar(sql.select(board.c.instructor)))
 
     def set_instructor_token(self, token):

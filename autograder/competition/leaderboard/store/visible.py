@@ -158,7 +158,7 @@ class Visible:
 
     def read_version(self):
         """(version, part): see `read_version`."""
-        with self.database.reading() as connection:
+        with self.database.looking() as connection:
             return read_version(connection)
 
     def read_standing(self):

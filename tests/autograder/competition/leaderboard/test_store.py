@@ -13,7 +13,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
 from autograder.competition.leaderboard import audit, rules
-from autograder.competition.leaderboard.store import Store, tables
+from autograder.competition.leaderboard.store import Store, database, tables
 from autograder.testing.board import compute_scores, count_rows, make_entry, make_settings
 from course.competition import scene
 from course.errors import Problem
@@ -151,3 +151,20 @@ def test_a_database_that_cannot_be_used_is_a_problem(tmp_path):
     (tmp_path / "x").write_text("no database" * 1000)
     with pytest.raises(Problem):
         Store(f"sqlite:///{tmp_path / 'x'}").open(make_settings())
+
+
+def test_one_query_alone_is_one_message_and_a_board_finds_a_database_that_was_started_again(postgres, monkeypatch):
+    with contextlib.closing(Store(postgres)) as store:
+        token = store.open(make_settings())
+        assert store.settings.is_instructor(token)
+        with store.database.looking() as connection:
+            assert connection.connection.driver_connection.info.transaction_status.name == "IDLE"
+            connection.execute(sql.text("SELECT 1"))
+            assert connection.connection.driver_connection.info.transaction_status.name == "IDLE"
+        monkeypatch.setattr(database, "UNUSED", 0)
+        with store.database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as other:
+            assert store.settings.is_instructor(token)  # by a second connection of the pool
+            other.execute(
+                sql.text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid != pg_backend_pid()")
+            )
+        assert store.settings.is_instructor(token)
