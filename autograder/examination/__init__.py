@@ -10,6 +10,8 @@ The path of one hand-in, outermost module first; each module calls the next:
     kernel          one kernel: run a cell, query a value, stop      (outputs: what a cell leaves behind)
     sandbox         the room that a kernel runs in                   (bubblewrap, control_groups, clock: its walls,
                                                                       limits and time)
+    warm            forks kernels that have imported their frameworks, and moves them into a sandbox before any student
+                    code is there (warm_kernels: its program)
 
     agent           answers for the student's names, inside the kernel
     values          plain values as text, the only thing that crosses; used on both sides
