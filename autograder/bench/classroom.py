@@ -62,7 +62,7 @@ def rows():
                 log_in_with_browser(class_, wave[0])
                 works = [pool.submit(work, class_, student, cells) for student in wave]
                 if number == WAVE:
-                    kill_hub(class_)
+                    kill_hub(class_, wave)
                 found |= {student.name: (student, each.result()) for student, each in zip(wave, works, strict=True)}
             grade_all(class_)
             for student, row in found.values():
@@ -125,9 +125,10 @@ def work(class_, student, cells):
     return row
 
 
-def kill_hub(class_):
-    """Kill the Hub once students of the wave have begun, and wait until it is back."""
-    time.sleep(10)
+def kill_hub(class_, wave):
+    """Kill the Hub once every student of the wave has a kernel, and wait until it is back."""
+    while any(student.kernel is None for student in wave):
+        time.sleep(0.1)
     before = class_.log.read_text().count("The class: ")
     os.kill(class_.find_hub().pid, signal.SIGKILL)
     class_.wait_for("The class: ", before + 1)

@@ -141,9 +141,17 @@ class Student:
         return next(each.value for each in self.client.cookies.jar if each.name == "_xsrf" and each.path == "/hub/")
 
     def ask(self, method, path, **arguments):
-        """Send a request with the student's token; returns the response."""
-        headers = {"Authorization": f"token {self.token}"}
-        return httpx.request(method, self.url + path, headers=headers, trust_env=False, timeout=PATIENCE, **arguments)
+        """Send a request with the student's token, again while the Hub is away; returns the response."""
+        headers, end = {"Authorization": f"token {self.token}"}, time.monotonic() + PATIENCE
+        while True:
+            with contextlib.suppress(httpx.TransportError):
+                reply = httpx.request(
+                    method, self.url + path, headers=headers, trust_env=False, timeout=PATIENCE, **arguments
+                )
+                if reply.status_code != 503 or time.monotonic() > end:
+                    return reply
+            assert time.monotonic() < end, f"{path} did not answer"
+            time.sleep(0.5)
 
     def start(self):
         """Start the student's server and wait until it is ready."""
