@@ -43,17 +43,22 @@ if [ -s "$state/packages" ]; then
   # shellcheck disable=SC2086
   apt-mark auto $installed > /dev/null
   # A package that another one needs by now stays, and so does everything that install.sh has nothing to do with.
-  unneeded=$(apt-get --simulate autoremove | sed -n 's/^Remv \([^ ]*\) .*/\1/p' | sort | comm -12 - "$state/packages")
+  unneeded=$(apt-get --simulate --option APT::AutoRemove::SuggestsImportant=false autoremove |
+    sed -n 's/^Remv \([^ ]*\) .*/\1/p' | sort | comm -12 - "$state/packages")
   # shellcheck disable=SC2086
   [ -z "$unneeded" ] || apt-get purge --yes -qq $unneeded > "$state/apt.log" 2>&1 ||
     fail "Debian's packages could not be removed: the reason is in $state/apt.log."
 fi
+found=no
+if [ -d "$state" ]; then found=yes; fi
 rm -rf "$state"
 if [ $delete = yes ]; then
   rm -rf "$folder"
   echo "The class was removed, and $folder with the students' work."
 elif [ "$folder" ]; then
   echo "The class was removed. The students' work is still in $folder."
+elif [ $found = yes ]; then
+  echo "What install.sh had begun was removed."
 else
   echo "install.sh has not set up a class on this machine: there was nothing to remove."
 fi

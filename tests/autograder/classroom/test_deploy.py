@@ -81,6 +81,19 @@ def serving(debian, command):
 
 
 @pytest.mark.long
+def test_work_is_deleted_only_if_its_folder_is_named(debian):
+    state, folder = debian.folder / "var/lib/course-classroom", debian.folder / "srv/other"
+    for path in (state, folder / "homes"):
+        path.mkdir(parents=True)
+    (state / "folder").write_text("/srv/other\n")
+    refused = debian.run("sh", DEPLOY / "remove.sh", "--delete-work", "/srv/class", check=False)
+    assert refused.returncode == 1 and "The class is in /srv/other, not in /srv/class" in refused.stdout
+    assert folder.is_dir()
+    debian.run("sh", DEPLOY / "remove.sh", "--delete-work", "/srv/other")
+    assert not folder.exists()
+
+
+@pytest.mark.long
 def test_one_command_sets_a_class_up_on_a_fresh_debian_and_another_removes_it(debian):
     make_environment(debian)
 
@@ -112,19 +125,6 @@ def test_one_command_sets_a_class_up_on_a_fresh_debian_and_another_removes_it(de
     assert (inside / "homes" / "ada" / "work").is_dir()
     assert not (debian.folder / "usr/local/bin/course").is_symlink()
     assert "there was nothing to remove" in debian.run("sh", DEPLOY / "remove.sh").stdout
-
-
-@pytest.mark.long
-def test_work_is_deleted_only_if_its_folder_is_named(debian):
-    state, folder = debian.folder / "var/lib/course-classroom", debian.folder / "srv/other"
-    for path in (state, folder / "homes"):
-        path.mkdir(parents=True)
-    (state / "folder").write_text("/srv/other\n")
-    refused = debian.run("sh", DEPLOY / "remove.sh", "--delete-work", "/srv/class", check=False)
-    assert refused.returncode == 1 and "The class is in /srv/other, not in /srv/class" in refused.stdout
-    assert folder.is_dir()
-    debian.run("sh", DEPLOY / "remove.sh", "--delete-work", "/srv/other")
-    assert not folder.exists()
 
 
 @pytest.mark.long
