@@ -6,7 +6,8 @@ Used by the tests and by `course bench book`. axe comes from an installed packag
 from axe_playwright_python.sync_playwright import Axe
 
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
-OPTIONS = {"runOnly": {"type": "tag", "values": TAGS}, "resultTypes": ["violations"]}
+# No preloading: axe would wait for style sheets that a browser does not let it read from files.
+OPTIONS = {"runOnly": {"type": "tag", "values": TAGS}, "resultTypes": ["violations"], "preload": False}
 SCHEMES = ("light", "dark")
 WIDTHS = {"desktop": 1280, "phone": 390}
 
