@@ -25,6 +25,7 @@ class Folder:
         self.config = self.hub / "jupyterhub_config.py"
         self.log = self.hub / "hub.log"
         self.ports = self.hub / "ports.json"
+        self.proxy_token = self.hub / "proxy_token"  # by which the Hub changes the proxy's routes
         self.lock = self.hub / ".lock"
         self.client_secret = self.root / "client-secret"  # what an OpenID Connect provider gave for this class
         self.launches = self.hub / "lti.sqlite"  # who came from an LTI platform, and where grades belong there

@@ -52,8 +52,8 @@ def configure_hub(c, folder, settings, ports):
     hub.cookie_secret_file = str(folder.hub / "cookie_secret")
     hub.concurrent_spawn_limit = 2 * (os.cpu_count() or 1)
     c.ConfigurableHTTPProxy.api_url = f"http://127.0.0.1:{ports['proxy']}"
-    c.ConfigurableHTTPProxy.pid_file = str(folder.hub / "proxy.pid")
-    c.ConfigurableHTTPProxy.auth_token = read_secret(folder.hub / "proxy_token")
+    c.ConfigurableHTTPProxy.should_start = False  # `serve.start_proxy` does it
+    c.ConfigurableHTTPProxy.auth_token = read_secret(folder.proxy_token)
 
 
 def configure_servers(c, folder, settings):

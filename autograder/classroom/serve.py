@@ -5,6 +5,7 @@ Ctrl-C or SIGTERM ends the students' servers, too.
 """
 
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -14,7 +15,6 @@ import time
 from pathlib import Path
 
 import httpx
-import psutil
 from filelock import FileLock, Timeout
 
 from autograder.classroom import accounts, hub, limits
@@ -72,21 +72,20 @@ def serve(root, say):
     folder, settings = prepare(root, say)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
-    with lock(folder):
+    with lock(folder), start_proxy(folder, settings) as proxy:
         try:
             while True:
                 began = time.monotonic()
                 with start_hub(folder) as process:
                     wait_until_it_answers(process, folder, settings)
                     say(f"The class: {settings.url}\nPress Ctrl-C to stop.")
-                    status = process.wait()
-                if time.monotonic() - began < SHORTEST:
-                    raise Problem(f"the Hub ended by itself: the reason is at the end of {folder.log}.")
-                say(f"The Hub ended (status {status}) and is started again; students' servers run on.")
+                    while process.poll() is None and proxy.poll() is None:
+                        time.sleep(0.5)
+                if proxy.poll() is not None or time.monotonic() - began < SHORTEST:
+                    raise Problem(f"the Hub or its proxy ended by itself: the reason is at the end of {folder.log}.")
+                say(f"The Hub ended (status {process.returncode}) and is started again; students' servers run on.")
         except KeyboardInterrupt:
             say("The class has ended.")
-        finally:
-            end_proxy(folder)
 
 
 @contextlib.contextmanager
@@ -106,46 +105,65 @@ def lock(folder):
 @contextlib.contextmanager
 def start_hub(folder):
     """Run the Hub; yields its process, and stops it at the end."""
-    environment = os.environ | {
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
-        # A node that is not Debian's does not search Debian's modules.
-        "NODE_PATH": str(Path(shutil.which(PROXY)).resolve().parents[2]),
-    }
-    command = [sys.executable, "-P", "-m", "jupyterhub", "-f", str(folder.config)]
-    with folder.log.open("ab") as log:
-        process = subprocess.Popen(
-            ["setpriv", "--pdeathsig=KILL", "--", *command],
-            cwd=folder.hub, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-        )  # fmt: skip
+    process = start(folder, [sys.executable, "-P", "-m", "jupyterhub", "-f", str(folder.config)])
     try:
         yield process
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not leave servers behind
-        if process.poll() is None:
-            process.send_signal(signal.SIGTERM)
-        try:
-            process.wait(SECONDS_TO_STOP)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        end(process)
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def end_proxy(folder):
-    """End the proxy of a Hub that had no time to do so."""
-    with contextlib.suppress(OSError, ValueError, psutil.Error):
-        proxy = psutil.Process(int((folder.hub / "proxy.pid").read_text()))
-        if any(PROXY in part for part in proxy.cmdline()):
-            proxy.terminate()
-            proxy.wait(SECONDS_TO_ANSWER)
+@contextlib.contextmanager
+def start_proxy(folder, settings):
+    """Run the Hub's proxy; yields its process. It outlives the Hub, so that connections to servers do not drop."""
+    ports = json.loads(folder.ports.read_text())
+    command = [
+        PROXY, "--ip", settings.address, "--port", str(settings.port), "--log-level", "warn",
+        "--api-ip", "127.0.0.1", "--api-port", str(ports["proxy"]),
+        "--error-target", f"http://127.0.0.1:{ports['hub']}/hub/error",
+    ]  # fmt: skip
+    if settings.certificate:
+        command += ["--ssl-cert", str(settings.certificate), "--ssl-key", str(settings.key)]
+    if settings.domain:
+        command.append("--host-routing")
+    # A node that is not Debian's does not search Debian's modules.
+    modules = {"NODE_PATH": str(Path(shutil.which(PROXY)).resolve().parents[2])}
+    proxy = start(folder, command, modules | {"CONFIGPROXY_AUTH_TOKEN": hub.read_secret(folder.proxy_token)})
+    try:
+        yield proxy
+    finally:
+        end(proxy)
+
+
+def start(folder, command, more=None):
+    """Start a program that writes into the Hub's log and ends with this process. more: further variables."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    with folder.log.open("ab") as log:
+        return subprocess.Popen(
+            ["setpriv", "--pdeathsig=KILL", "--", *command],
+            cwd=folder.hub, env=os.environ | {"PATH": path} | (more or {}), stdin=subprocess.DEVNULL,
+            stdout=log, stderr=log, start_new_session=True,
+        )  # fmt: skip
+
+
+def end(process):
+    """End a program, gently at first."""
+    if process.poll() is None:
+        process.terminate()
+    try:
+        process.wait(SECONDS_TO_STOP)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def wait_until_it_answers(process, folder, settings):
     """Wait until the Hub's page answers through the proxy. Raises Problem."""
     address = "127.0.0.1" if settings.address in ("0.0.0.0", "::", "") else settings.address
     url = f"http{'s' * bool(settings.certificate)}://{address}:{settings.port}/hub/health"
-    end = time.monotonic() + SECONDS_TO_ANSWER
-    while process.poll() is None and time.monotonic() < end:
+    deadline = time.monotonic() + SECONDS_TO_ANSWER
+    while process.poll() is None and time.monotonic() < deadline:
         with contextlib.suppress(httpx.TransportError):
             if httpx.get(url, trust_env=False, verify=False, timeout=5).status_code == 200:
                 return

@@ -71,7 +71,7 @@ class ClassroomProcess:
 
     def find_hub(self):
         """The Hub's process."""
-        return psutil.Process(self.process.pid).children()[0]
+        return next(each for each in psutil.Process(self.process.pid).children() if "jupyterhub" in each.cmdline())
 
     def first_password(self, name):
         """The first password that the class made for an instructor."""
