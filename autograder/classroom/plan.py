@@ -100,13 +100,12 @@ class Plan:
             f"The queue lends {self.engines} engines at once, so {at_work} of {self.students} students can use "
             f"{ENGINES} engines at the same time; the others wait in turn.",
         ]
-        if self.is_possible:
-            lines.append(f"{self.students} students need {self.required / 1000:.1f} GB: they fit.")
-        else:
-            lines.append(
-                f"{self.students} students need {self.required / 1000:.1f} GB: they do not fit. "
-                f"There is room for {self.most_students}."
-            )
+        total = f"{self.students} students need {self.required / 1000:.1f} GB"
+        if self.students == 1:
+            total = total.replace("students need", "student needs")
+        lines.append(
+            f"{total}, which fits." if self.is_possible else f"{total}. There is room for {self.most_students}."
+        )
         if self.engines < self.limits.count_engines():
             lines.append(f"Write engines = {self.engines} below [limits] in classroom.toml.")
         return "\n".join(lines)

@@ -19,7 +19,7 @@ def test_a_class_that_fits_is_said_to_fit():
         "One student, measured now, needs 400 MB while idle and 1000 MB while 4 engines train a network.\n"
         "The queue lends 64 engines at once, so 16 of 60 students can use 4 engines at the same time; the others wait "
         "in turn.\n"
-        "60 students need 33.6 GB: they fit."
+        "60 students need 33.6 GB, which fits."
     )
 
 
@@ -43,8 +43,8 @@ def test_one_student_is_measured_on_this_machine_and_leaves_no_process(capsys):
     before = {process.pid for process in psutil.Process().children(recursive=True)}
     status = main(["classroom", "--plan", "1"])
     said = capsys.readouterr().out
-    assert "1 students need" in said and status == 0
-    idle = int(said.partition("needs ")[2].partition(" MB")[0])
+    assert "1 student needs " in said and "which fits" in said and status == 0
+    idle = int(said.partition("measured now, needs ")[2].partition(" MB")[0])
     assert idle <= 450, said
     assert {process.pid for process in psutil.Process().children(recursive=True)} <= before
 
