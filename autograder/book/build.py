@@ -25,6 +25,7 @@ BOOK = Path(__file__).parents[2] / "book"
 OUT = BOOK / "_build"
 PARTS = {"students": [], "instructors": ["instructors"]}  # folder of pages -> tags of Sphinx
 FAILED_CELL = re.compile(r"-{18}\n(?P<source>.*?)\n-{18}\n", re.DOTALL)
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 LINE_IN_CELL = re.compile(r"Cell In\[\d+\],? line (\d+)")
 
 
@@ -93,7 +94,7 @@ def build(builder, name, tags, only=None):
 def describe_failure(path, error):
     """One sentence on the cell of `path` that failed, with its line."""
     page = f"book/{path.relative_to(BOOK)}"
-    text = str(error)
+    text = COLOUR.sub("", str(error))
     cell = FAILED_CELL.search(text)
     if cell is None:
         return f"{page} could not be run: {text.strip().splitlines()[-1]}"

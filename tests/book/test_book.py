@@ -86,7 +86,7 @@ def test_students_pages_hold_no_guide_and_no_exam():
 
 def test_every_python_block_of_a_chapter_is_a_cell_that_runs():
     for path in CHAPTERS:
-        shown = re.findall(r"^`{3,} ?\{?([a-z-]*py[a-z0-9]*|code-block|code)\b", path.read_text(), re.MULTILINE)
+        shown = re.findall(r"^`{3,} ?\{?([a-z-]*py[a-z0-9]*|code-block|code)[ }\n]", path.read_text(), re.MULTILINE)
         assert shown == [], path.name
 
 
