@@ -1262,7 +1262,8 @@ else:
 # seeds. With weights of twice He's size warm-up lowers the error by about 80 points, with ordinary weights by about 2:
 # so some 98% of the effect belongs to the initialization, because twice He makes the curvature at the start about four
 # times larger. On another network I would expect a warm-up to gain a point or two where training is stable anyway, as
-# in the paper, and to decide everything only where the first steps are far beyond 2 / λ_max. ### END SOLUTION
+# in the paper, and to decide everything only where the first steps are far beyond 2 / λ_max.
+# ### END SOLUTION
 
 # %% [markdown]
 # **Question 2.** A colleague trains on 16 ranks. She scaled the loss by 16, since "that is the same as scaling the
