@@ -44,7 +44,7 @@ class ProfileEngines(EngineSet):
         self.profile = profile
         self.is_slurm = False
         self.next_look = 0.0  # at ipcluster's log and at Slurm's queue, on the monotonic clock
-        self.logged = 0  # characters that ipcluster has written
+        self.logged = 0  # lines that ipcluster has written
         self.cluster_id = f"course-{secrets.token_hex(4)}"
         try:
             self.folder = Path(ProfileDir.find_profile_dir_by_name(get_ipython_dir(), profile).location)
@@ -84,12 +84,13 @@ class ProfileEngines(EngineSet):
             log = file.read_text(errors="replace") if file.exists() else ""
             if why := find_failure(log):
                 raise Problem(f"The engines of the profile {self.profile!r} did not start: {why}.")
-            is_at_work, self.logged = len(log) > self.logged, len(log)  # it starts engines by SSH one after the other
-            if is_at_work:
-                return True
             if self.is_slurm:
                 job = JOB.search(log)
                 self.waiting_for = describe_queue(job and job[1])
+            # ipcluster starts engines by SSH one after the other. The controller's own lines answer this client.
+            before, self.logged = self.logged, sum("[IPController]" not in line for line in log.splitlines())
+            if self.logged > before:
+                return True
         return self.waiting_for is not None
 
     def read_logs(self):
