@@ -8,6 +8,7 @@ import argparse
 import contextlib
 import hashlib
 import logging
+import os
 import re
 import shutil
 import sys
@@ -18,10 +19,12 @@ from sphinx.application import Sphinx
 from sphinx.util.console import nocolor
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
+import course
 from autograder.book.pdf import print_pdf
 from course.errors import Problem
 
 BOOK = Path(__file__).parents[2] / "book"
+COURSE = Path(course.__file__).parent
 OUT = BOOK / "_build"
 PARTS = {"students": [], "instructors": ["instructors"]}  # folder of pages -> tags of Sphinx
 FAILED_CELL = re.compile(r"-{18}\n(?P<source>.*?)\n-{18}\n", re.DOTALL)
@@ -75,7 +78,7 @@ def build(builder, name, tags, only=None):
     nocolor()
     logging.getLogger("traitlets").setLevel(logging.WARNING)
     OUT.mkdir(exist_ok=True)
-    with (OUT / f"{name}.log").open("w+") as log, contextlib.redirect_stderr(log):
+    with (OUT / f"{name}.log").open("w+") as log, errors_into(log):
         try:
             with patch_docutils(BOOK), docutils_namespace():  # so that several builds fit into one process
                 Sphinx(
@@ -91,6 +94,20 @@ def build(builder, name, tags, only=None):
         raise Problem("\n".join(warnings))
 
 
+@contextlib.contextmanager
+def errors_into(log):
+    """Send standard error to an open file, also that of the kernels that are started meanwhile."""
+    sys.stderr.flush()
+    usual = os.dup(2)
+    os.dup2(log.fileno(), 2)
+    try:
+        yield
+    finally:
+        sys.stderr.flush()
+        os.dup2(usual, 2)
+        os.close(usual)
+
+
 def describe_failure(path, error):
     """One sentence on the cell of `path` that failed, with its line."""
     page = f"book/{path.relative_to(BOOK)}"
@@ -104,9 +121,12 @@ def describe_failure(path, error):
 
 
 def digest_course():
-    """A name for the present code of `course`: outputs that other code made are not used."""
-    files = sorted((BOOK.parent / "course").rglob("*.py"))
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
+    """A name for the present state of `course`: outputs that another state made are not used."""
+    digest = hashlib.sha256()
+    for file in sorted(COURSE.rglob("*")):
+        if file.is_file() and "__pycache__" not in file.parts:
+            digest.update(str(file.relative_to(COURSE)).encode() + file.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 if __name__ == "__main__":

@@ -1,15 +1,23 @@
-"""Formulas of the book as MathML, which browsers draw without a script or a font of ours.
+"""Formulas of the book as MathML, which browsers draw without a script, in the font that book/_static carries.
 
 Sphinx calls `write_inline` and `write_block` for each formula while it writes HTML.
 """
 
 from docutils import nodes
-from latex2mathml.converter import convert
+from latex2mathml import converter
+
+ASTERISK, CENTRED_ASTERISK = "<mo>&#x0002A;</mo>", "<mo>&#x02217;</mo>"
 
 
 def setup(app):
     """Register the renderer with Sphinx under the name `mathml`."""
     app.add_html_math_renderer("mathml", (write_inline, None), (write_block, None))
+
+
+def convert(formula, display="inline"):
+    """A formula of LaTeX as an element of MathML. display: "inline" or "block"."""
+    # The plain asterisk is drawn high in fonts, and far too high in an exponent.
+    return converter.convert(formula, display=display).replace(ASTERISK, CENTRED_ASTERISK)
 
 
 def write_inline(translator, node):

@@ -29,7 +29,7 @@ class note_to_speaker(nodes.General, nodes.Element):
 
 
 class Slide(SphinxDirective):
-    """`:::{slide} Title` with the option `:figure: name`."""
+    """`::::{slide} Title` with the option `:figure: name`."""
 
     required_arguments, final_argument_whitespace, has_content = 1, True, True
     option_spec = {"figure": directives.unchanged}  # noqa: RUF012 (docutils reads a dict)
@@ -89,6 +89,8 @@ def setup(app):
 
 
 def open_box(translator, node):
+    if all(isinstance(part, note_to_speaker) for part in node.children[1:]):  # its figure stands in the page already
+        raise nodes.SkipNode
     translator.body.append('<aside class="slide-box" aria-label="Slide">')
 
 

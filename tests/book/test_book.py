@@ -7,7 +7,7 @@ import pytest
 
 from autograder.book import build, inspection
 from autograder.labs import source
-from autograder.testing.axe import find_violations
+from autograder.testing.axe import DIAGONAL, FAST, find_violations
 from autograder.testing.browser import start_chromium
 from course.errors import Problem
 
@@ -42,19 +42,26 @@ def test_every_picture_has_an_alternative_text_and_every_plot_its_words(pages):
         assert text.count("The picture in words and numbers") == plots
 
 
-def test_every_formula_became_mathml(pages):
+def test_every_formula_became_mathml_and_is_drawn_in_the_books_font(pages, browser):
     for path in inspection.list_pages(pages):
         assert not re.search(r"<m(i|o|text)>\\", path.read_text()), f"{path.name}: a command was not understood"
-
-
-def test_axe_finds_nothing_in_any_page_in_light_and_dark_on_a_desktop_and_a_phone(pages, browser):
     tab = browser.new_page()
-    found = [
-        each
-        for path in inspection.list_pages(pages)
-        if path.parent.name != "slides"
-        for each in find_violations(tab, path)
-    ]
+    for folder in ("chapters", "slides"):
+        tab.goto((pages / folder / "05-ring.html").as_uri())
+        assert tab.evaluate("document.fonts.load('16px \"Book Math\"').then(fonts => fonts.length)") == 1
+
+
+def test_a_slide_that_has_only_a_figure_is_part_of_the_deck_and_no_box_of_the_page(pages):
+    for path in inspection.list_pages(pages / "chapters"):
+        boxes = re.findall(r'<aside class="slide-box".*?</aside>', path.read_text(), re.DOTALL)
+        lines = [re.sub(r'<p class="slide-title">.*?</p>|<[^>]*>', "", box, flags=re.DOTALL) for box in boxes]
+        assert boxes and all(line.strip() for line in lines), path.name
+        assert (pages / "slides" / path.name).read_text().count("<section>") >= len(boxes)
+
+
+def test_axe_finds_nothing_in_any_page_or_deck_in_light_and_dark_on_a_desktop_and_a_phone(pages, browser):
+    tab = browser.new_page()
+    found = [each for path in inspection.list_pages(pages) for each in find_violations(tab, path, DIAGONAL, FAST)]
     assert found == []
 
 
@@ -95,7 +102,7 @@ def test_no_chapter_defines_a_function_of_a_task():
         cells = source.read(source.SOLUTIONS / path.stem / "lab.py").cells
         tasks = {name for cell in cells if source.is_task(cell) for name in defined(cell.source)}
         code = "\n".join(text for _, text in CODE.findall(re.sub(r"^:.*\n", "", path.read_text(), flags=re.MULTILINE)))
-        assert not tasks & defined(code), path.name
+        assert tasks & defined(code) == set(), f"{path.name} defines these functions of tasks"
 
 
 def defined(code):
