@@ -5,7 +5,7 @@ Builds the pages for instructors, which are all pages, into book/_build, and ope
 
 from autograder.book import build, inspection
 from autograder.testing.axe import find_violations
-from autograder.testing.browser import start_chromium
+from autograder.testing.browser import PATIENCE, start_chromium
 
 
 def rows():
@@ -15,6 +15,7 @@ def rows():
     broken = inspection.find_broken_links(folder) + inspection.find_foreign_resources(folder)
     with start_chromium() as browser:
         tab = browser.new_page()
+        tab.set_default_timeout(PATIENCE)
         violations = [each for page in pages for each in find_violations(tab, page)]
     yield {
         "pages": len(pages),

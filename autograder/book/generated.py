@@ -102,7 +102,9 @@ class ModelAnswer(Generated):
                 question = before.source[before.source.find("**Question") :]
                 quoted = "\n".join(f"> {line}" for line in question.splitlines())
                 points = cell.metadata["nbgrader"]["points"]
-                return f"{quoted}\n\n**Model answer** ({points:g} points). {SOLUTION.search(cell.source)[1]}"
+                if not (solution := SOLUTION.search(cell.source)):
+                    raise Problem(f"answer {answer} of lab {name} has no text between its two markers of a solution.")
+                return f"{quoted}\n\n**Model answer** ({points:g} points). {solution[1]}"
         raise Problem(f"lab {name} has no written answer {answer}.")
 
 

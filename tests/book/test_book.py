@@ -8,12 +8,14 @@ import pytest
 from autograder.book import build, inspection
 from autograder.labs import source
 from autograder.testing.axe import DIAGONAL, FAST, find_violations
-from autograder.testing.browser import start_chromium
+from autograder.testing.browser import PATIENCE, start_chromium
 from course.errors import Problem
 
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("book")]
 CHAPTERS = sorted((build.BOOK / "chapters").glob("*.md"))
 CODE = re.compile(r"^(`{3,})\{code-cell\}[^\n]*\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
+
+TASK = re.compile(r"^# %% task[^\n]*\n(.*?)(?=^# %% |\Z)", re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture(scope="module")
@@ -23,9 +25,11 @@ def pages():
 
 
 @pytest.fixture(scope="module")
-def browser(pages):
+def tab(pages):
     with start_chromium() as browser:
-        yield browser
+        tab = browser.new_page()
+        tab.set_default_timeout(PATIENCE)
+        yield tab
 
 
 def test_every_link_and_anchor_exists_and_nothing_is_loaded_from_elsewhere(pages):
@@ -42,10 +46,9 @@ def test_every_picture_has_an_alternative_text_and_every_plot_its_words(pages):
         assert text.count("The picture in words and numbers") == plots
 
 
-def test_every_formula_became_mathml_and_is_drawn_in_the_books_font(pages, browser):
+def test_every_formula_became_mathml_and_is_drawn_in_the_books_font(pages, tab):
     for path in inspection.list_pages(pages):
         assert not re.search(r"<m(i|o|text)>\\", path.read_text()), f"{path.name}: a command was not understood"
-    tab = browser.new_page()
     for folder in ("chapters", "slides"):
         tab.goto((pages / folder / "05-ring.html").as_uri())
         assert tab.evaluate("document.fonts.load('16px \"Book Math\"').then(fonts => fonts.length)") == 1
@@ -59,16 +62,16 @@ def test_a_slide_that_has_only_a_figure_is_part_of_the_deck_and_no_box_of_the_pa
         assert (pages / "slides" / path.name).read_text().count("<section>") >= len(boxes)
 
 
-def test_axe_finds_nothing_in_any_page_or_deck_in_light_and_dark_on_a_desktop_and_a_phone(pages, browser):
-    tab = browser.new_page()
+def test_axe_finds_nothing_in_any_page_or_deck_in_light_and_dark_on_a_desktop_and_a_phone(pages, tab):
     found = [each for path in inspection.list_pages(pages) for each in find_violations(tab, path, DIAGONAL, FAST)]
     assert found == []
 
 
-def test_every_deck_opens_with_its_slides_and_none_is_higher_than_the_screen(pages, browser):
+def test_every_deck_opens_with_its_slides_and_none_is_higher_than_the_screen(pages, tab):
     decks = inspection.list_pages(pages / "slides")
     assert [deck.stem for deck in decks] == [chapter.stem for chapter in CHAPTERS]
-    tab, errors = browser.new_page(viewport={"width": 1280, "height": 720}), []
+    errors = []
+    tab.set_viewport_size({"width": 1280, "height": 720})
     tab.on("pageerror", lambda error: errors.append(str(error)))
     for deck in decks:
         tab.goto(deck.as_uri())
@@ -99,8 +102,9 @@ def test_every_python_block_of_a_chapter_is_a_cell_that_runs():
 
 def test_no_chapter_defines_a_function_of_a_task():
     for path in CHAPTERS:
-        cells = source.read(source.SOLUTIONS / path.stem / "lab.py").cells
-        tasks = {name for cell in cells if source.is_task(cell) for name in defined(cell.source)}
+        lab = (source.SOLUTIONS / path.stem / "lab.py").read_text()
+        tasks = {name for task in TASK.findall(lab) for name in defined(task)}
+        assert tasks, path.name
         code = "\n".join(text for _, text in CODE.findall(re.sub(r"^:.*\n", "", path.read_text(), flags=re.MULTILINE)))
         assert tasks & defined(code) == set(), f"{path.name} defines these functions of tasks"
 
