@@ -7,10 +7,14 @@ import sys
 import time
 from pathlib import Path
 
+import ipyparallel
 import numpy as np
 import psutil
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook
 
+from autograder.examination import pool
+from autograder.testing.gpu.tools import lab_functions
 from autograder.testing.slurm import start_slurm
 from course import cluster
 from course.errors import Problem
@@ -19,6 +23,13 @@ from course.spmd import spmd
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("slurm")]
 
 PATIENCE = 120  # seconds
+MPI = '''c.SlurmEngineSetLauncher.batch_template = """#!/bin/sh
+#SBATCH --ntasks={n} --output=/dev/null
+mpiexec {program_and_args} --mpi
+"""
+'''
+SHARED = MPI.replace("--ntasks", "--nodes=4 --overcommit --ntasks").replace("mpiexec", "srun").replace(" --mpi", "")
+PROFILES = {"site": "", "mpi": MPI, "shared": SHARED, "typo": "c.SlurmEngineSetLauncher.queue = 'nope'\n"}
 CONFIGURATION = "c = get_config()\nc.Cluster.engine_launcher_class = 'slurm'\n"
 
 
@@ -31,8 +42,8 @@ def running_slurm():
 
 @pytest.fixture
 def slurm(running_slurm, tmp_path, monkeypatch):
-    """A running Slurm, and the profiles "site", which uses it, and "typo", which names no partition of it."""
-    for name, more in (("site", ""), ("typo", "c.SlurmEngineSetLauncher.queue = 'nope'\n")):
+    """A running Slurm, and PROFILES that use it. "typo" names no partition of it."""
+    for name, more in PROFILES.items():
         folder = tmp_path / "ipython" / f"profile_{name}"
         folder.mkdir(parents=True)
         (folder / "ipcluster_config.py").write_text(CONFIGURATION + more)
@@ -81,15 +92,77 @@ def test_engines_run_one_per_node_and_a_lost_one_is_named_with_the_call_that_rep
 
 
 def test_more_engines_than_cores_wait_in_the_queue_and_an_interrupt_takes_them_out(slurm):
-    program = "from course import cluster\ncluster.start(6, profile='site')"
-    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    slurm.ask("sbatch", "--ntasks=3", "--output=/dev/null", "--wrap=sleep 1000")
+    program = "from course import cluster\ncluster.start(2, profile='site')"
+    command = [sys.executable, "-u", "-c", program]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert b"waits in Slurm's queue" in process.stdout.readline()
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=PATIENCE)
+    slurm.ask("scancel", "--name=wrap")
     deadline = time.monotonic() + PATIENCE
     while slurm.ask("squeue", "--noheader", "--states=RUNNING,PENDING"):
         assert time.monotonic() < deadline, "the job stays in the queue"
         time.sleep(0.5)
+
+
+def test_eight_engines_on_four_cores_cannot_start_and_are_told_so_or_share_the_cores(slurm):
+    program = "from course import cluster\ncluster.start(8, profile='site')"
+    command = [sys.executable, "-u", "-c", program]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        said = process.stdout.readline().decode()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=PATIENCE)
+    assert "cannot start, since it asks for more than the partition has (PartitionConfig)" in said
+    cluster.start(8, profile="shared")
+    assert sorted(spmd(node, ranks=8, timeout=60)) == sorted(2 * ["node0", "node1", "node2", "node3"])
+
+
+def with_input(comm, x, f):
+    """The result of f, which may also change x."""
+    return f(comm, x)
+
+
+def test_the_ring_of_lab_5_runs_over_mpi_across_nodes_and_a_lost_rank_is_named(slurm, monkeypatch):
+    if os.geteuid() == 0:
+        monkeypatch.setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
+        monkeypatch.setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+    engines = cluster.start(4, profile="mpi")
+    assert len(set(spmd(node, carrier="mpi", timeout=60))) == 4
+    values = [np.ones(100_000) * rank for rank in range(4)]
+    run = spmd(with_input, values, f=lab_functions("05")["ring_allreduce"], carrier="mpi", timeout=60)
+    assert all((each == 6).all() for each in run)
+    os.kill(engines.apply_sync(os.getpid)[2], signal.SIGKILL)
+    with pytest.raises(Problem, match=r"of the profile 'mpi' ha.* ended. Run cluster.start\(4, profile=\"mpi\"\)"):
+        spmd(node, carrier="mpi", timeout=60)
+
+
+def test_a_running_cluster_grades_and_is_joined_and_a_lost_engine_costs_no_hand_in(slurm, tmp_path):
+    ipcluster = [sys.executable, "-m", "ipyparallel.cluster", "start", "--profile=site", "-n", "3"]
+    log = (tmp_path / "log").open("wb")
+    with log, subprocess.Popen(ipcluster, cwd=tmp_path, stdout=log, stderr=log) as process:
+        try:
+            file = tmp_path / "ipython/profile_site/security/ipcontroller-client.json"
+            deadline = time.monotonic() + PATIENCE
+            while not file.exists():
+                assert time.monotonic() < deadline, (tmp_path / "log").read_text()
+                time.sleep(0.2)
+            with ipyparallel.Client(profile="site", timeout=PATIENCE) as client:
+                client.wait_for_engines(3, timeout=PATIENCE)
+                pids = client[:].apply_sync(os.getpid)
+            assert cluster.start(3, profile="site").apply_sync(os.getpid) == pids
+            cluster.stop()
+            source = "import os, time\ntime.sleep(3)\nprint(os.environ['SLURMD_NODENAME'])"
+            notebooks = {key: new_notebook(cells=[new_code_cell(source, id="one")]) for key in range(6)}
+            records = pool.records(notebooks, unsafe=True, profile="site")
+            found = dict([next(records)])
+            os.kill(pids[1], signal.SIGKILL)
+            found |= dict(records)
+            assert sorted(found) == sorted(notebooks)
+            assert all(record["cells"]["one"][0]["text"].startswith("node") for record in found.values())
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(PATIENCE)
 
 
 def test_what_slurm_refuses_is_said_in_its_own_words(slurm):
