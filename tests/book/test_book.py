@@ -14,7 +14,6 @@ from course.errors import Problem
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("book")]
 CHAPTERS = sorted((build.BOOK / "chapters").glob("*.md"))
 CODE = re.compile(r"^(`{3,})\{code-cell\}[^\n]*\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
-
 TASK = re.compile(r"^# %% task[^\n]*\n(.*?)(?=^# %% |\Z)", re.MULTILINE | re.DOTALL)
 
 
