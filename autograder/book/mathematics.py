@@ -3,10 +3,17 @@
 Sphinx calls `write_inline` and `write_block` for each formula while it writes HTML.
 """
 
+import re
+
 from docutils import nodes
 from latex2mathml import converter
 
 ASTERISK, CENTRED_ASTERISK = "<mo>&#x0002A;</mo>", "<mo>&#x02217;</mo>"
+
+# A minus after one of = < > ( [ , + · ≈ ≤ ≥ is a sign, which stands close to its number.
+SIGN = re.compile(
+    r"(<mo[^>]*>&#x0(?:003D|003C|003E|0028|005B|002C|002B|22C5|2248|2264|2265);</mo><mo)(>&#x02212;</mo>)"
+)
 
 
 def setup(app):
@@ -17,7 +24,8 @@ def setup(app):
 def convert(formula, display="inline"):
     """A formula of LaTeX as an element of MathML. display: "inline" or "block"."""
     # The plain asterisk is drawn high in fonts, and far too high in an exponent.
-    return converter.convert(formula, display=display).replace(ASTERISK, CENTRED_ASTERISK)
+    element = converter.convert(formula, display=display).replace(ASTERISK, CENTRED_ASTERISK)
+    return SIGN.sub(r'\1 form="prefix"\2', element)
 
 
 def write_inline(translator, node):

@@ -11,6 +11,12 @@ def test_an_asterisk_in_an_exponent_is_the_centred_one_which_fonts_do_not_raise(
     assert 'display="block"' in convert("x", "block")
 
 
+def test_a_minus_that_is_a_sign_is_told_from_one_that_subtracts():
+    assert convert("a = -3").count('form="prefix"') == 1
+    assert convert("(-a) - b").count('form="prefix"') == 1
+    assert 'form="prefix"' not in convert("(a) - b - c")
+
+
 def test_the_font_of_formulas_is_the_one_its_licence_names():
     static = BOOK / "_static"
     wanted, name = (static / "texgyrepagella-math.sha256").read_text().split()
