@@ -46,8 +46,11 @@ def enclose(command, user=USERS[0], options=(), settings=None):
     return drop_root(enclosed, user) if os.geteuid() == 0 else enclosed
 
 
-def furnish():
-    """Return options for what a sandbox has beside the system: folders in memory, the environment and the course."""
+def furnish(folders=()):
+    """Return options for what a sandbox has beside the system: folders in memory, the environment and the course.
+
+    folders: options that make the folders above these, where they must have other permissions than bubblewrap's.
+    """
     shared = [option for path in list_visible_folders() for option in ("--ro-bind", path, path)]
     fonts = [
         option
@@ -58,7 +61,7 @@ def furnish():
     memory = [*keep_in_memory("/dev/shm"), *keep_in_memory("/tmp"), *keep_in_memory(STUDENT_HOME)]
     caches = [f"{STUDENT_HOME}/{path}" for path in (".cache", ".cache/matplotlib")]  # not only root's
     caches = [part for path in caches for part in ("--perms", "777", "--dir", path)]
-    return [*memory, *keep_in_memory(RUN, 2**20), *caches, *shared, *fonts, *etc]
+    return [*memory, *keep_in_memory(RUN, 2**20), *folders, *caches, *shared, *fonts, *etc]
 
 
 def list_limits():
@@ -82,7 +85,8 @@ def show_alike(command, user, settings):
     return [
         "setpriv", "--pdeathsig=KILL", "--",
         "bwrap", "--unshare-net", "--unshare-ipc", "--die-with-parent", "--clearenv", *variables,
-        *folders, *bind_system(), "--bind", "/proc", "/proc", "--dev", "/dev", *furnish(),
+        # Once more in `furnish`: what lies below /tmp is hidden by the /tmp that it mounts.
+        *folders, *bind_system(), "--bind", "/proc", "/proc", "--dev", "/dev", *furnish(folders),
         "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", STUDENT_HOME, "--",
         "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--no-new-privs", "--bounding-set=-all",
         "--pdeathsig=KILL", "--", *command,

@@ -2,12 +2,13 @@
 
 import json
 import os
+import subprocess
 import time
 
 import psutil
 import pytest
 
-from autograder.examination import examiner, warm
+from autograder.examination import bubblewrap, examiner, warm
 from autograder.examination.kernel import Kernel, KernelLost
 from autograder.testing.needs import needs_sandbox
 
@@ -48,6 +49,7 @@ print(json.dumps({
 
 FILES = """
 import os
+import subprocess
 paths = [os.path.realpath(f"/proc/self/fd/{number}") for number in os.listdir("/proc/self/fd")]
 print(*[path for path in paths if not path.startswith("/proc/")])
 """
@@ -172,3 +174,13 @@ print(engines.apply_sync(has_torch))
             assert int(run(kernel, count)) > int(before) + 2
             run(kernel, "cluster.stop()")
             assert run(kernel, count) == before
+
+
+def test_a_course_below_tmp_is_visible_to_the_warm_process(tmp_path, monkeypatch):
+    file = tmp_path / "course" / "file"
+    file.parent.mkdir()
+    file.write_text("seen")
+    visible = [*bubblewrap.list_visible_folders(), str(file.parent)]
+    monkeypatch.setattr(bubblewrap, "list_visible_folders", lambda: visible)
+    command = bubblewrap.show_alike(["cat", str(file)], bubblewrap.USERS[0], {})
+    assert subprocess.run(command, capture_output=True, text=True).stdout == "seen"
