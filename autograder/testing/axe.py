@@ -58,10 +58,10 @@ def find_violations(tab, path, views=VIEWS, options=OPTIONS):
             fetched.append(request.url)
 
     tab.on("request", note)
-    tab.goto(path.as_uri())
     for device, scheme in views:
         tab.set_viewport_size({"width": WIDTHS[device], "height": 900})
         tab.emulate_media(color_scheme=scheme)
+        tab.goto(path.as_uri())  # decks choose their layout and their colours while they load
         where = f"{name}, {device}, {scheme}"
         for violation in Axe().run(tab, context=CONTEXT, options=options).response["violations"]:
             targets = ", ".join(str(node["target"][0]) for node in violation["nodes"][:3])
