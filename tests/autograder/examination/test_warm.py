@@ -116,6 +116,7 @@ def test_without_its_warm_process_a_kernel_is_started():
     process = warm.process.process
     process.kill()
     process.wait()
+    assert warm.process.connection.recv(1) == b""  # what bubblewrap ran has ended too
     with Kernel() as kernel:
         assert run(kernel, "print(1)") == "1\n"
     assert warm.process is None
