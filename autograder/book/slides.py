@@ -4,7 +4,6 @@
 `{note-to-speaker}` inside a slide is shown in the deck's speaker view alone. Writes `slides/NAME.html` into the output.
 """
 
-import copy
 from pathlib import Path
 
 import sphinx_revealjs
@@ -126,7 +125,11 @@ def make_slide(app, doctree, node):
     """{"title", "lines", "figure", "note"} of one slide, each as HTML."""
 
     def to_html(parts):
-        return app.builder.render_partial(nodes.container("", *copy.deepcopy(list(parts))))["fragment"] if parts else ""
+        return (
+            app.builder.render_partial(nodes.container("", *(part.deepcopy() for part in parts)))["fragment"]
+            if parts
+            else ""
+        )
 
     title, *rest = node.children
     notes = [part for each in node.findall(note_to_speaker) for part in each.children]
