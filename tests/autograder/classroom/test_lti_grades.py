@@ -12,6 +12,8 @@ from autograder.testing.lti_platform import CLIENT, CONTEXT, ITEMS, SCOPE, Platf
 from autograder.testing.signing_server import SigningServer
 from course.errors import Problem
 
+pytestmark = pytest.mark.long
+
 LAB = "01-regression"
 
 
