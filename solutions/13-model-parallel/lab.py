@@ -5,7 +5,7 @@
 # into one device's memory cannot be trained in this way. Then the **model** is divided. Four of the lectures mention
 # this: layers on different machines (Georgios Kissas and Liang Dong), partitions of one layer (DistBelief, Ilnur
 # Shugaepov), and hybrids of model and data parallelism (Dong, Shugaepov). "No model parallel distributed training on
-# the market", says a slide of June 2019 (Scott Saxton). Since then it has become the usual way to train large language
+# the market", says a slide of June 2019 (Aaron Saxton). Since then it has become the usual way to train large language
 # models. In this lab you cut a network by its matrices, between its layers, and by its optimizer's state, and count
 # what each cut costs.
 #
