@@ -109,6 +109,8 @@ class HorovodKind(CarrierKind):
         return len(engines.horovod_ranks or engines)
 
     def choose_engines(self, engines, ranks):
+        if missing := self.find_missing():
+            raise Problem(missing)
         chosen = engines.horovod_ranks
         if chosen and len(chosen) != ranks:
             raise Problem(
