@@ -89,7 +89,7 @@ def show_alike(command, user, settings):
         *folders, *bind_system(), "--bind", "/proc", "/proc", "--dev", "/dev", *furnish(folders),
         "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", STUDENT_HOME, "--",
         "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--no-new-privs", "--bounding-set=-all",
-        "--pdeathsig=KILL", "--", *command,
+        "--", *command,
     ]  # fmt: skip
 
 

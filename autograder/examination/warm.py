@@ -7,12 +7,15 @@ sandboxes that the same user owns, and it sees the machine read-only. Starts and
 else.
 """
 
+import contextlib
 import json
 import os
 import socket
 import subprocess
 import sys
 from pathlib import Path
+
+import psutil
 
 from autograder.examination import bubblewrap, warm_kernels
 from autograder.examination.clock import PATIENCE
@@ -102,7 +105,10 @@ class WarmProcess:
                 return int.from_bytes(credentials[:4], sys.byteorder)
 
     def close(self):
-        """End the process."""
+        """End the process. It also ends by itself where the connection closes because this process has ended."""
         self.connection.close()
+        with contextlib.suppress(psutil.NoSuchProcess):
+            for child in psutil.Process(self.process.pid).children():
+                child.kill()  # bubblewrap, which gave its rights away, cannot end what runs as another user
         self.process.kill()
         self.process.wait()

@@ -15,6 +15,7 @@ from autograder.examination import bubblewrap, sandbox
 from autograder.examination.control_groups import ControlGroup
 from autograder.examination.kernel import Kernel, KernelLost
 from autograder.testing.needs import needs_sandbox
+from course import cache
 
 pytestmark = needs_sandbox
 
@@ -50,6 +51,20 @@ def test_a_room_ends_with_a_grader_that_is_killed(number, room):
     for pid in left:
         os.kill(int(pid), signal.SIGKILL)
     assert not left
+
+
+def test_of_what_the_course_keeps_only_downloads_can_be_read_in_a_room(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("COURSE_DATA", raising=False)
+    for name in ("downloads", "horovod"):
+        (cache.folder() / name).mkdir(parents=True)
+    bubblewrap.list_visible_folders.cache_clear()
+    try:
+        with Kernel() as kernel:
+            (output,) = kernel.run(f"import os\nprint(os.listdir({str(cache.folder())!r}))", 30)
+    finally:
+        bubblewrap.list_visible_folders.cache_clear()
+    assert output.text == "['downloads']\n"
 
 
 def test_nothing_of_the_graders_environment_can_be_read_in_a_room(monkeypatch):

@@ -113,15 +113,26 @@ def test_a_forked_kernel_that_exits_or_ends_its_sandbox_is_noticed():
 
 def test_without_its_warm_process_a_kernel_is_started():
     warm.prepare([])
-    process = warm.process.process
-    process.kill()
-    process.wait()
-    assert warm.process.connection.recv(1) == b""  # what bubblewrap ran has ended too
+    with Kernel() as kernel:
+        assert run(kernel, "print(1)") == "1\n"
+    (child,) = psutil.Process(warm.process.process.pid).children()
+    child.kill()
+    warm.process.process.wait()
     with Kernel() as kernel:
         assert run(kernel, "print(1)") == "1\n"
     assert warm.process is None
     warm.prepare([])
     assert warm.process.is_alive()
+
+
+def test_a_warm_process_that_is_closed_while_it_imports_has_ended():
+    warm.prepare(["tensorflow"])
+    process, end = warm.process, time.monotonic() + 60
+    while not (children := psutil.Process(process.process.pid).children()) and time.monotonic() < end:
+        time.sleep(0.01)
+    process.close()
+    gone, alive = psutil.wait_procs(children, timeout=20)
+    assert gone and not alive
 
 
 def test_a_warm_process_ends_with_its_examiner():
