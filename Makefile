@@ -27,6 +27,10 @@ READY := $(shell test "$$(cat .venv/made 2>/dev/null)" = "$(WANTED)" && $(ENV_PY
 lab: environment $(if $(filter yes,$(SPARK)),spark)
 	@$(ENV_PYTHON) -m course.command lab $(if $(filter yes,$(HOROVOD)),--horovod)
 
+# Tests start thousands of Python's processes. With this variable, which images of containers often set, each of them
+# would compile the course once more.
+unexport PYTHONDONTWRITEBYTECODE
+
 # The tests run in three processes, on two cores too: most tests wait for other processes half of their time. Horovod is
 # built meanwhile; the tests that need it come last and wait for it.
 PYTEST = $(ENV_PYTHON) -m pytest -n 3 --dist loadgroup --no-loadscope-reorder
@@ -46,7 +50,7 @@ test-long: test
 test-rest: instructors-clone environment
 	@echo "== pytest, the long tier"; status=0; \
 	$(PYTEST) -m long --ignore=tests/attacks || status=$$?; \
-	$(ENV_PYTHON) -m pytest -m long tests/attacks || status=$$?; \
+	$(PYTEST) -n 1 -m long tests/attacks || status=$$?; \
 	exit $$status
 
 # The tests that failed in the runs before, one after the other.

@@ -3,13 +3,14 @@
 ipyparallel ships its tests. Those that talk to engines run against ipyparallel's controller and engines and against the
 course's (`autograder/testing/engines_for_ipyparallel.py`), each test file in processes of its own. A test that fails
 runs a second time, because ipyparallel's tests have time limits and a busy machine exceeds them. `only_ours` counts the
-tests that fail on the course's engines only, and `names` names them; tests/peers/README.md gives the reasons.
+tests that fail on the course's engines only, `names` names them, and `explained` counts those that have their reason in
+tests/peers/README.md.
 """
 
 import ipyparallel
 
 from autograder.bench import sample_course
-from autograder.testing.peer_tests import ENGINE_FACING, OUR_ENGINES, run_tests
+from autograder.testing.peer_tests import DIFFERENT, ENGINE_FACING, OUR_ENGINES, run_tests
 
 
 def rows():
@@ -20,9 +21,9 @@ def rows():
 
 
 def summary(rows):
-    """Whether nothing fails with the course's part that does not fail with the peer's."""
-    only_ours = sum(row["only_ours"] for row in rows)
-    return {"run": sum(row["run"] for row in rows), "only_ours": only_ours, "met": only_ours == 0}
+    """Whether nothing fails with the course's part only, but for what has its reason."""
+    run, only_ours, explained = (sum(row.get(name, 0) for row in rows) for name in ("run", "only_ours", "explained"))
+    return {"run": run, "only_ours": only_ours, "explained": explained, "met": only_ours == explained}
 
 
 def compare_engines(file):
@@ -36,5 +37,6 @@ def compare_engines(file):
         "failed_stock": len(stock),
         "failed_ours": len(ours),
         "only_ours": len(ours - stock),
+        "explained": len((ours - stock) & DIFFERENT),
         "names": " ".join(sorted(ours - stock)),
     }

@@ -1,11 +1,12 @@
 """ipyparallel's own tests on the course's engines, from the package that is installed."""
 
+from pathlib import Path
+
 import pytest
 
-from autograder.testing.peer_tests import ENGINE_FACING, OUR_ENGINES, run_tests
+from autograder.testing.peer_tests import DIFFERENT, ENGINE_FACING, OUR_ENGINES, run_tests
 
-# Name of a test that fails on the course's engines -> the same name stands in README.md, with the reason.
-DIFFERENT = frozenset()
+README = Path(__file__).parent / "README.md"
 
 
 @pytest.mark.long
@@ -14,3 +15,7 @@ def test_ipyparallels_tests_pass_on_the_courses_engines_but_for_those_that_the_r
     run, failed = run_tests(f"ipyparallel.tests.test_{file}", "-p", OUR_ENGINES)
     assert run
     assert failed <= DIFFERENT
+
+
+def test_the_readme_has_the_reason_of_each_difference():
+    assert all(f"`{name}`" in README.read_text() for name in DIFFERENT)

@@ -26,6 +26,7 @@ from autograder.testing.attacks.remains import MARK, Before
 from course.home import HOME
 
 WRONG = "def add(x, y):\n    return x - y"
+CELL_SECONDS = 10  # less than in a class, because many attacks run until their time is up
 HONEST = {"first": {}, "half": {"add": WRONG}, "last": {}}
 
 
@@ -54,6 +55,8 @@ def grade_attacks(attacks, workers=None):
             write_hand_in(hand_ins / student / LAB, build.to_bytes(notebook))
         grade(hand_ins, class_, workers)
         grade_by_hand(class_)
+        with ClassFolder(class_).configuration.open("a") as file:
+            file.write(f"c.Examine.cell_seconds = {CELL_SECONDS}\n")
         contents, before = read_class(class_, HONEST), Before()
         for attack in attacks:
             write_attack(attack, hand_ins / attack.student / LAB, release, solution, places)

@@ -12,3 +12,11 @@ def test_a_test_that_fails_on_the_courses_engines_only_is_named_in_the_row(monke
     assert (row["run"], row["failed_stock"], row["failed_ours"], row["only_ours"]) == (7, 1, 2, 1)
     assert row["names"] == "TestView::test_b"
     assert not peers.summary([row])["met"]
+
+
+def test_a_difference_that_has_its_reason_is_counted_and_met(monkeypatch):
+    (name, *_) = peers.DIFFERENT
+    monkeypatch.setattr(peers, "run_tests", lambda module, *options: (7, {name} if options else set()))
+    row = peers.compare_engines("client")
+    assert (row["only_ours"], row["explained"]) == (1, 1)
+    assert peers.summary([row, {"run": 3, "only_ours": 0}])["met"]
