@@ -165,6 +165,19 @@ def test_on_kubernetes_a_students_server_finds_what_it_finds_in_a_class_on_one_s
     compile(values["hub"]["extraConfig"]["board.py"], "board.py", "exec")
 
 
+def test_on_kubernetes_the_answers_in_the_image_are_hidden_wherever_students_code_runs(values):
+    engines = yaml.safe_load_all((DEPLOY / "kubernetes-engines.yaml").read_text())
+    (pod,) = [each["spec"]["template"]["spec"] for each in engines if each["kind"] == "StatefulSet"]
+    server = values["singleuser"]["storage"]
+    for volumes, mounts in (
+        (server["extraVolumes"], server["extraVolumeMounts"]),
+        (pod["volumes"], pod["containers"][0]["volumeMounts"]),
+    ):
+        empty = [each["name"] for each in volumes if each.get("emptyDir") == {}]
+        hidden = {each["mountPath"] for each in mounts if each["name"] in empty and each.get("readOnly")}
+        assert {"/srv/course/solutions", "/srv/course/tests", "/srv/course/.git"} <= hidden
+
+
 def test_on_kubernetes_the_board_and_the_hub_know_each_other(values, manifests):
     service = values["hub"]["services"]["board"]
     (container,) = manifests["Deployment", "board"]["spec"]["template"]["spec"]["containers"]
