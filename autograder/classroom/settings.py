@@ -24,7 +24,8 @@ TEMPLATE = """# A class on one server, read by `course classroom` at each start.
 # certificate = "cert.pem"        # TLS: without it, everybody on the network can read passwords
 # key = "key.pem"
 # domain = ""                     # "https://ml.example.org": each student's pages get a domain below this one
-# instructors = ["instructor"]    # they alone open formgrader and look after the Hub and the leaderboard
+# instructors = ["instructor"]    # they alone open formgrader and look after the Hub and the leaderboard; [] by default
+                                  # for the kinds "oidc" and "lti", whose users may choose the name "instructor"
 # class = "class"                 # the folder of nbgrader's course
 # board = "board"                 # the leaderboard's folder
 
@@ -57,10 +58,20 @@ class Settings:
     limits: dict = dataclasses.field(default_factory=dict)
 
     @property
+    def host(self):
+        """The address at which the Hub listens, as it stands in a URL."""
+        return f"[{self.address}]" if ":" in self.address else self.address
+
+    @property
+    def local_url(self):
+        """The address at which a program on this machine finds the Hub."""
+        host = "127.0.0.1" if self.address in ("0.0.0.0", "::", "") else self.host
+        return f"http{'s' * bool(self.certificate)}://{host}:{self.port}"
+
+    @property
     def url(self):
-        """The address at which a browser on this machine finds the Hub."""
-        host = "127.0.0.1" if self.address in ("0.0.0.0", "::", "") else self.address
-        return self.domain or f"http{'s' * bool(self.certificate)}://{host}:{self.port}"
+        """The address at which a browser finds the Hub."""
+        return self.domain or self.local_url
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,8 +108,11 @@ def read(folder):
         values[key] = value
     for key, default in PATHS.items():
         value = values.pop(key, default)
+        if default and not value:
+            raise Problem(f"{path}: {key} must name a folder.")
         values["class_" if key == "class" else key] = value and folder.root / value
-    values["instructors"] = tuple(values.get("instructors", Settings.instructors))
+    has_other_names = values.get("accounts", {}).get("kind") in ("oidc", "lti")
+    values["instructors"] = tuple(values.get("instructors", () if has_other_names else Settings.instructors))
     settings = Settings(**values)
     check(settings, path)
     return settings

@@ -18,6 +18,7 @@ TOML_MISTAKES = [
     ('certificate = "cert.pem"', "TLS needs both certificate and key"),
     ('certificate = "cert.pem"\nkey = "key.pem"', "there is no file"),
     ('[accounts]\nkind = "ldap"', "kind of [accounts] must be one of csv, pam, oidc, lti"),
+    ('board = ""', "board must name a folder"),
 ]
 TABLE_MISTAKES = [
     ("", "line 1 must name the columns name,password,email,groups"),
@@ -44,6 +45,14 @@ def test_a_new_folder_can_be_used_as_it_is(folder):
     assert folder.root.stat().st_mode & 0o777 == folder.students.stat().st_mode & 0o777 | 0o100 == 0o700
     folder.make_passwords(settings.instructors, {})
     assert folder.make_passwords(settings.instructors, find_people(folder, settings)) == []
+
+
+@pytest.mark.parametrize("kind", ["oidc", "lti"])
+def test_where_users_choose_their_names_nobody_is_an_instructor_by_default(folder, kind):
+    folder.settings.write_text(f'[accounts]\nkind = "{kind}"')
+    assert read(folder).instructors == ()
+    folder.settings.write_text(f'instructors = ["grace"]\n[accounts]\nkind = "{kind}"')
+    assert read(folder).instructors == ("grace",)
 
 
 @pytest.mark.parametrize(("text", "words"), TOML_MISTAKES)
