@@ -10,6 +10,8 @@ import importlib.util
 import os
 from pathlib import Path
 
+from tornado.web import HTTPError
+
 from autograder.classroom.settings import NAME, find_people
 from course.errors import Problem
 
@@ -21,6 +23,11 @@ def configure(c, folder, settings):
     c.Authenticator.manage_groups = True
     kind = settings.accounts["kind"]
     if kind in ("csv", "pam"):
+        if unknown := sorted(settings.accounts.keys() - {"kind"}):
+            raise Problem(
+                f'{folder.settings}: {unknown[0]} is in [accounts], where kind = "{kind}" has no such setting: the '
+                "settings of the class stand above [accounts]."
+            )
         {"csv": configure_csv, "pam": configure_pam}[kind](c, folder, settings)
         return
     importlib.import_module(f"autograder.classroom.{kind}").configure(c, folder, settings)
@@ -54,15 +61,29 @@ def configure_pam(c, folder, settings):
         raise Problem(f"{folder.settings}: accounts of the kind pam need a Hub that runs as root: start it with sudo.")
     c.JupyterHub.authenticator_class = "pam"
     c.Authenticator.allowed_users = set(find_people(folder, settings)) | set(settings.instructors)
+    c.Authenticator.allow_existing_users = False  # whoever was taken out of students.csv is still in the database
     c.PAMAuthenticator.open_sessions = False
     c.Authenticator.post_auth_hook = make_groups_hook(folder, settings)
+
+
+def refuse_all(authenticator, problem):
+    """Return the error for a log-in while the class's files cannot be read, and write the reason into the Hub's log."""
+    authenticator.log.error("%s", problem)
+    return HTTPError(
+        503,
+        "Nobody can log in at the moment, because a file of the class has a mistake in it. Tell your "
+        "instructor, who finds the reason at the end of the Hub's log.",
+    )
 
 
 def make_groups_hook(folder, settings):
     """Return a hook of authenticators that takes a user's groups from students.csv at each log-in."""
 
     def add_groups(authenticator, handler, model):
-        person = find_people(folder, settings).get(model["name"])
+        try:
+            person = find_people(folder, settings).get(model["name"])
+        except Problem as problem:  # the tables were changed while the Hub runs
+            raise refuse_all(authenticator, problem) from problem
         return model | {"groups": list(person.groups) if person else []}
 
     return add_groups
