@@ -5,6 +5,7 @@ start, because servers that run on while the Hub is away know them; as root they
 listen.
 """
 
+import errno
 import json
 import os
 import random
@@ -42,7 +43,7 @@ def configure(c, root):
 def configure_hub(c, folder, settings, ports):
     """The Hub itself and its proxy."""
     hub = c.JupyterHub
-    hub.bind_url = f"http{'s' * bool(settings.certificate)}://{settings.address}:{settings.port}/"
+    hub.bind_url = f"http{'s' * bool(settings.certificate)}://{settings.host}:{settings.port}/"
     hub.hub_bind_url = f"http://127.0.0.1:{ports['hub']}"
     if settings.certificate:
         hub.ssl_cert, hub.ssl_key = str(settings.certificate), str(settings.key)
@@ -88,6 +89,9 @@ def configure_services(c, settings, ports):
 
     c.JupyterHub.services = [make_service("board", settings.board), make_service("formgrader", settings.class_)]
     c.JupyterHub.load_roles = [{"name": "user", "scopes": ["self", "access:services!service=board"]}]
+    if settings.accounts["kind"] in ("csv", "pam"):
+        # The whole list: who is no longer in it loses the role, which the Hub's database would keep.
+        c.JupyterHub.load_roles.append({"name": "admin", "users": list(settings.instructors)})
 
 
 def read_secret(path):
@@ -130,6 +134,11 @@ def is_free(address, port):
             raise Problem(
                 f"only root may listen at port {port}: use a port above 1023, or start this with sudo."
             ) from None
-        except OSError:
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise Problem(
+                    f"no program can listen at the address {address!r} ({error.strerror}): use an address of this "
+                    'machine, or "0.0.0.0" for all of them.'
+                ) from None
             return False
     return True

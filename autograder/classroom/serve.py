@@ -27,6 +27,7 @@ from course.errors import Problem
 PROXY = "configurable-http-proxy"
 SECONDS_TO_ANSWER = 600
 SECONDS_TO_STOP = 300
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # that end the class
 SHORTEST = 20  # seconds: a Hub that ends sooner is not started again
 
 
@@ -48,15 +49,21 @@ def prepare(root, say):
         raise Problem(f"{error.filename or root} cannot be written ({error.strerror}).") from error
     accounts.check(folder, settings)
     limits.read(settings.limits, folder.settings)
-    if not folder.students.read_text(encoding="utf-8-sig").strip().count("\n"):
-        say(f"{folder.students} names no student yet: one line per student; it is read at each log-in.")
+    kind = settings.accounts["kind"]
+    if kind in ("csv", "pam") and not folder.students.read_text(encoding="utf-8-sig").strip().count("\n"):
+        when = "at each log-in" if kind == "csv" else "when the class starts"
+        say(f"{folder.students} names no student yet: one line per student; it is read {when}.")
     check_machine()
+    return folder, settings
+
+
+def prepare_ports(folder, settings):
+    """Choose the ports. Raises Problem where the class's own is taken."""
     if not hub.is_free(settings.address, settings.port):
         raise Problem(
             f"port {settings.port} is taken: end the program there, or choose another port in {folder.settings}."
         )
     hub.prepare_ports(folder, settings)
-    return folder, settings
 
 
 def check_machine():
@@ -70,9 +77,12 @@ def check_machine():
 def serve(root, say):
     """Serve the class in the folder `root` until Ctrl-C or SIGTERM. Raises Problem."""
     folder, settings = prepare(root, say)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in SIGNALS:
         signal.signal(number, signal.default_int_handler)
-    with lock(folder), start_proxy(folder, settings) as proxy:
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(lock(folder))
+        prepare_ports(folder, settings)
+        proxy = stack.enter_context(start_proxy(folder, settings))
         try:
             while True:
                 began = time.monotonic()
@@ -109,9 +119,12 @@ def start_hub(folder):
     try:
         yield process
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not leave servers behind
-        end(process)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        if process.poll() is None:
+            for number in SIGNALS:  # a second one must not leave servers behind
+                signal.signal(number, signal.SIG_IGN)
+            end(process)
+            for number in SIGNALS:
+                signal.signal(number, signal.default_int_handler)
 
 
 @contextlib.contextmanager
@@ -160,8 +173,7 @@ def end(process):
 
 def wait_until_it_answers(process, folder, settings):
     """Wait until the Hub's page answers through the proxy. Raises Problem."""
-    address = "127.0.0.1" if settings.address in ("0.0.0.0", "::", "") else settings.address
-    url = f"http{'s' * bool(settings.certificate)}://{address}:{settings.port}/hub/health"
+    url = f"{settings.local_url}/hub/health"
     deadline = time.monotonic() + SECONDS_TO_ANSWER
     while process.poll() is None and time.monotonic() < deadline:
         with contextlib.suppress(httpx.TransportError):

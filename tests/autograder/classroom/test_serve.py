@@ -5,6 +5,7 @@ import socket
 
 import psutil
 import pytest
+from traitlets.config import Config
 
 from autograder.classroom import hub, serve, spawner
 from autograder.classroom.folder import Folder
@@ -62,6 +63,39 @@ def test_two_commands_do_not_serve_one_folder(tmp_path, capsys):
         serve.lock(folder),
     ):
         pass
+
+
+def test_a_class_that_is_served_already_is_named_and_not_its_port(tmp_path, capsys):
+    need_proxy()
+    folder = Folder(tmp_path / "ml")
+    folder.prepare()
+    with socket.create_server(("127.0.0.1", 0)) as other, serve.lock(folder):
+        folder.settings.write_text(f"port = {other.getsockname()[1]}\n[accounts]\nkind = 'csv'\n")
+        assert main(["classroom", str(folder.root)]) == 1
+    assert "another `course classroom` serves" in capsys.readouterr().err
+
+
+def test_an_address_that_is_not_this_machines_is_named():
+    with pytest.raises(serve.Problem, match=r"no program can listen at the address '192\.0\.2\.1'"):
+        hub.is_free("192.0.2.1", 8000)
+
+
+def test_an_address_of_ipv6_has_brackets_in_urls(tmp_path):
+    folder = Folder(tmp_path / "ml")
+    folder.prepare()
+    folder.settings.write_text("address = '::1'\n[accounts]\nkind = 'csv'\n")
+    assert serve.read(folder).url == "http://[::1]:8000"
+
+
+@pytest.mark.parametrize(("kind", "is_revoked"), [("csv", True), ("pam", True), ("oidc", False)])
+def test_who_is_no_longer_named_as_an_instructor_is_none_after_the_next_start(tmp_path, kind, is_revoked):
+    folder = Folder(tmp_path / "ml")
+    folder.prepare()
+    folder.settings.write_text(f"instructors = ['grace']\n[accounts]\nkind = '{kind}'\n")
+    config = Config()
+    hub.configure_services(config, serve.read(folder), {"board": 1, "formgrader": 2})
+    admins = [each for each in config.JupyterHub.load_roles if each["name"] == "admin"]
+    assert admins == ([{"name": "admin", "users": ["grace"]}] if is_revoked else [])
 
 
 def test_ports_stay_the_same_from_start_to_start(tmp_path):
