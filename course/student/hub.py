@@ -24,7 +24,8 @@ def main():
     link_feedback(os.environ.get("COURSE_FEEDBACK"))
     folder = find_work() if find_work().is_dir() else Path.home()
     options = {"ServerApp.root_dir": folder} | lab.QUIET
-    command = [sys.executable, "-m", "jupyterhub.singleuser", *lab.format_options(options), *sys.argv[1:]]
+    # -P: a file random.py in the student's home must not keep the server from starting.
+    command = [sys.executable, "-P", "-m", "jupyterhub.singleuser", *lab.format_options(options), *sys.argv[1:]]
     os.execv(sys.executable, command)
 
 
