@@ -19,6 +19,7 @@ from autograder.classroom import limits, sandbox
 from autograder.classroom.folder import Folder
 from autograder.classroom.settings import Settings
 from autograder.examination.bubblewrap import keep_in_memory, list_font_files, open_content
+from course.errors import Problem
 from course.home import LABS
 
 OUTER = {"unshare", "bwrap", "setpriv", "prlimit", "sh"}  # programs around the server
@@ -43,15 +44,17 @@ class ClassSpawner(LocalProcessSpawner):
         feedback.mkdir(parents=True, exist_ok=True)
         feedback.chmod(0o755)
         files = {path: open_content(text.encode()) for path, text in self.make_files(name, user).items()}
-        command = sandbox.enclose([*self.cmd, *self.get_args()], name, user, files, self.list_options(name))
-        with self.folder.server_log(name).open("wb") as log:
-            self.proc = Popen(
-                ["sh", "-c", 'read _ && exec "$@"', "sh", *command],  # it waits until `on_started` has returned
-                env=self.get_env(), cwd="/", stdin=PIPE, stdout=log, stderr=STDOUT,
-                pass_fds=files.values(), start_new_session=True,
-            )  # fmt: skip
-        for descriptor in files.values():
-            os.close(descriptor)
+        try:
+            command = sandbox.enclose([*self.cmd, *self.get_args()], name, user, files, self.list_options(name))
+            with self.folder.server_log(name).open("wb") as log:
+                self.proc = Popen(
+                    ["sh", "-c", 'read _ && exec "$@"', "sh", *command],  # it waits until `on_started` has returned
+                    env=self.get_env(), cwd="/", stdin=PIPE, stdout=log, stderr=STDOUT,
+                    pass_fds=files.values(), start_new_session=True,
+                )  # fmt: skip
+        finally:
+            for descriptor in files.values():
+                os.close(descriptor)
         self.pid, self.started = self.proc.pid, psutil.Process(self.proc.pid).create_time()
         self.on_started(name, self.pid)
         self.proc.stdin.write(b"\n")
@@ -109,7 +112,7 @@ class ClassSpawner(LocalProcessSpawner):
         if await self.poll() is not None:
             return
         if not now:
-            with contextlib.suppress(psutil.Error):
+            with contextlib.suppress(psutil.Error, IndexError):  # it has just ended, or has not begun
                 find_server(self.pid).send_signal(signal.SIGTERM)
             await self.wait_for_death(GRACE)
         if await self.poll() is None:
@@ -118,18 +121,26 @@ class ClassSpawner(LocalProcessSpawner):
 
 
 def prepare_home(folder, name):
-    """Make what a student's sandbox binds, if it is missing; returns the user id to drop to, None without root."""
+    """Make what a student's sandbox binds, if it is missing; returns the user id to drop to, None without root.
+
+    Raises Problem where the home belongs to an id of this machine, which a student must not have.
+    """
     home, inbox = folder.home(name), folder.inbox(name)
     is_root = os.geteuid() == 0
     user = None
     if is_root:
         user = home.stat().st_uid if home.exists() else find_free_user(folder)
+        if user not in sandbox.USERS:
+            free = find_free_user(folder)
+            raise Problem(
+                f"{home} belongs to the user id {user}, which is no student's, as after a copy or a start without "
+                f"root: chown -hR {free}:{free} '{home}' '{inbox}'."
+            )
     if not home.exists():
         make_home(home, user)
-    if not inbox.exists():
-        inbox.mkdir(mode=0o700)
-        if is_root:
-            os.chown(inbox, user, user)
+    inbox.mkdir(mode=0o700, exist_ok=True)
+    if is_root and inbox.stat().st_uid != user:  # new, or left by a Hub that was killed here
+        os.chown(inbox, user, user)
     return user
 
 
@@ -163,7 +174,10 @@ def is_running(pid, started):
 
 
 def find_server(pid):
-    """Return the process of the server, which is the first below those that make its sandbox."""
+    """Return the process of the server, which is the first below those that make its sandbox.
+
+    Raises psutil.Error or IndexError where there is none: it is just starting, or calls itself like one of them.
+    """
     process = psutil.Process(pid)
     while process.name() in OUTER:
         process = process.children()[0]

@@ -1,7 +1,14 @@
 """What keeps a class from being served is one sentence that says what to do."""
 
+import asyncio
+import contextlib
 import os
+import signal
 import socket
+import subprocess
+import sys
+from subprocess import PIPE
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -115,6 +122,37 @@ def test_a_home_keeps_its_user_id_and_a_new_one_gets_a_free_one(tmp_path):
     assert users[0] == users[2] != users[1] and folder.home("ada").stat().st_uid == users[0]
     assert {path.stat().st_uid for path in folder.home("bob").rglob("*")} == {users[1]}
     assert folder.inbox("bob").stat().st_mode & 0o777 == 0o700
+
+
+def test_no_student_gets_a_user_id_of_this_machine_and_an_inbox_is_always_the_students(tmp_path):
+    if os.geteuid() != 0:
+        pytest.skip("only root gives students user ids")
+    folder = Folder(tmp_path / "ml")
+    folder.prepare()
+    ada = spawner.prepare_home(folder, "ada")
+    os.chown(folder.inbox("ada"), 0, 0)  # as if the Hub had been killed before it gave the inbox to ada
+    assert spawner.prepare_home(folder, "ada") == ada == folder.inbox("ada").stat().st_uid
+    os.chown(folder.home("ada"), 0, 0)  # as after a copy
+    with pytest.raises(serve.Problem, match=rf"belongs to the user id 0, .*: chown -hR {ada}:{ada} "):
+        spawner.prepare_home(folder, "ada")
+
+
+def test_a_server_that_calls_itself_like_its_sandbox_can_be_stopped(monkeypatch):
+    code = "import ctypes; ctypes.CDLL(None).prctl(15, b'sh', 0, 0, 0); print(flush=True); input()"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=PIPE, stdout=PIPE) as process:
+        process.stdout.readline()
+        server = SimpleNamespace(pid=process.pid)
+
+        async def poll():
+            return process.poll()
+
+        async def wait_for_death(seconds):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(1)
+
+        server.poll, server.wait_for_death = poll, wait_for_death
+        asyncio.run(spawner.ClassSpawner.stop(server))
+        assert process.poll() == -signal.SIGKILL
 
 
 def test_a_process_that_took_over_a_servers_number_is_not_the_server():
