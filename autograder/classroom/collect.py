@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 
 from autograder.intake.reading import MAX_FILE
 from autograder.labs import source
+from course.errors import Problem
 from course.files import write_whole
 
 SUBMITTED = re.compile(r"[^/+]*\+(?P<lab>[^/+]+)\+[^/]+")  # as nbgrader names the folder of a hand-in
@@ -23,9 +24,15 @@ MOST_TRIES = 200  # per student; a flood beyond them is not copied
 def collect(folder):
     """Copy what is new in the inboxes of a Folder to its `hand_ins`: STUDENT/NN-name/TIME/NN-name.ipynb.
 
-    Returns the number of hand-ins that were copied.
+    Returns the number of hand-ins that were copied. Raises Problem where they cannot be written.
     """
-    return sum(collect_inbox(path, folder.hand_ins / path.name) for path in sorted(folder.inboxes.iterdir()))
+    try:
+        inboxes = [path for path in sorted(folder.inboxes.iterdir()) if path.is_dir()]
+        return sum(collect_inbox(path, folder.hand_ins / path.name) for path in inboxes)
+    except OSError as error:
+        raise Problem(
+            f"hand-ins cannot be copied from {folder.inboxes} to {folder.hand_ins} ({error.strerror})."
+        ) from error
 
 
 def collect_inbox(inbox, target):
@@ -36,22 +43,28 @@ def collect_inbox(inbox, target):
             match = SUBMITTED.fullmatch(name)
             if not match or match["lab"] not in labs:
                 continue
+            found = None
             with contextlib.suppress(OSError), opening(name, os.O_DIRECTORY, top) as hand_in:
-                copied += copy_notebook(hand_in, match["lab"], target)
+                found = read_new_notebook(hand_in, match["lab"], target)
+            if found:
+                write_whole(*found, mode=0o600)
+                copied += 1
     return copied
 
 
-def copy_notebook(hand_in, lab, target):
-    """Copy the notebook of a lab from the folder with the descriptor `hand_in`; returns whether it was new."""
+def read_new_notebook(hand_in, lab, target):
+    """Read the notebook of a lab from the folder with the descriptor `hand_in`.
+
+    Returns (the path of its copy, its content), or None if there is a copy already or it is no notebook.
+    """
     with opening(f"{lab}.ipynb", os.O_NONBLOCK, hand_in) as notebook:
         status = os.fstat(notebook)
         time = datetime.fromtimestamp(status.st_ctime_ns / 1e9, UTC).strftime(TIME)
         copy = target / lab / time / f"{lab}.ipynb"
         if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_FILE or copy.exists():
-            return False
+            return None
         with open(notebook, "rb", closefd=False) as file:
-            write_whole(copy, file.read(MAX_FILE), mode=0o600)
-        return True
+            return copy, file.read(MAX_FILE)
 
 
 @contextlib.contextmanager

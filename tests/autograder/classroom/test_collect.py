@@ -1,5 +1,6 @@
 """Hand-ins are taken from inboxes, under names and times that their students cannot choose; links are not followed."""
 
+import errno
 import json
 import os
 import time
@@ -10,6 +11,7 @@ import pytest
 from autograder.classroom.collect import TIME, collect
 from autograder.classroom.folder import Folder
 from autograder.labs import source
+from course.errors import Problem
 
 LAB = source.lab_names()[0]
 NOTEBOOK = json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
@@ -52,6 +54,17 @@ def test_a_hand_in_that_changed_is_another_try_and_the_earlier_one_is_kept(folde
     collect(folder)
     path.write_text(NOTEBOOK + " ")
     assert collect(folder) == 1 and len(list_collected(folder)) == 2
+
+
+def test_a_copy_that_cannot_be_written_is_a_problem_and_not_left_out(folder, monkeypatch):
+    hand_in(folder, "ada", f"ada+{LAB}+2026-01-01 00:00:00.000000 UTC+x")
+
+    def fail(*arguments, **options):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("autograder.classroom.collect.write_whole", fail)
+    with pytest.raises(Problem, match=r"cannot be copied from .* \(No space left on device\)"):
+        collect(folder)
 
 
 def test_links_pipes_and_names_of_nothing_are_left_where_they_are(folder, tmp_path):
