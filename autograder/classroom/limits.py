@@ -88,9 +88,10 @@ def describe_scope(name, pid, limits):
 
 
 def call_systemd(arguments, *options):
-    """Call systemd's manager. options: further ones for busctl. Raises Problem if it refuses."""
+    """Call systemd's manager, without root that of the user. options: for busctl. Raises Problem if it refuses."""
     manager = ["org.freedesktop.systemd1", "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager"]
-    command = ["busctl", "--quiet", *options, "call", *manager, *arguments]
+    whose = [] if os.geteuid() == 0 else ["--user"]  # the system's manager takes groups from root alone
+    command = ["busctl", "--quiet", *whose, *options, "call", *manager, *arguments]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS_TO_ANSWER)
         reason = done.returncode and done.stderr.strip()

@@ -92,6 +92,20 @@ def test_what_is_left_out_has_its_default():
     assert limits.read({"memory": 2000}, "x") == Limits(memory=2000)
 
 
+@pytest.mark.parametrize(("user", "is_own"), [(0, False), (1000, True)])
+def test_without_root_the_users_own_systemd_is_asked(monkeypatch, user, is_own):
+    commands = []
+
+    def note(command, **options):
+        commands.append(command)
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    monkeypatch.setattr(limits.os, "geteuid", lambda: user)
+    monkeypatch.setattr(limits.subprocess, "run", note)
+    limits.call_systemd(limits.describe_scope("anna", 1, Limits()))
+    assert ("--user" in commands[0]) is is_own
+
+
 def test_where_systemd_refuses_a_problem_says_so(tmp_path):
     with pytest.raises(Problem, match=r"systemd does not limit a student's server \(.+\)"):
         limits.call_systemd(limits.describe_scope("anna", 1, Limits()), f"--address=unix:path={tmp_path}/no")
