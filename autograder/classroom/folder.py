@@ -49,7 +49,11 @@ class Folder:
     def prepare(self):
         """Make what is missing; returns a sentence for each file that the instructor should read."""
         made = []
-        for path in (self.root, self.hub, self.server_log("").parent, self.homes, self.inboxes, self.hand_ins):
+        self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        mode = self.root.stat().st_mode & 0o7777
+        if mode & 0o007:  # a folder made by hand, which everybody may enter
+            self.root.chmod(mode & ~0o007)
+        for path in (self.hub, self.server_log("").parent, self.homes, self.inboxes, self.hand_ins):
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
         for path, content in ((self.settings, TEMPLATE), (self.students, HEADER)):
             if not path.exists():
@@ -62,7 +66,8 @@ class Folder:
         new = [name for name in instructors if name not in known]
         if not new:
             return []
-        text = self.instructors.read_text() if self.instructors.exists() else HEADER
+        text = self.instructors.read_text(encoding="utf-8-sig") if self.instructors.exists() else HEADER
+        text += "" if text.endswith("\n") else "\n"  # an editor may have left it out
         text += "".join(f"{name},{secrets.token_urlsafe(9)},,\n" for name in new)
         write_whole(self.instructors, text, mode=0o600)
         return [f"Made a first password for {', '.join(new)}: it is in {self.instructors}."]

@@ -24,6 +24,7 @@ SOCKET = "socket"  # its name in the student's folder
 SECONDS_TO_ASK = 10  # for a request to arrive on a new connection
 MOST_CONNECTIONS = 16  # open ones per student
 SECONDS_BETWEEN_CONNECTIONS = 0.05  # per student, so that a flood costs nobody else
+SECONDS_TO_RECOVER = 1  # from a connection that could not be accepted
 MOST_BYTES = 1000  # of a request, and of answers that a client does not read
 
 
@@ -162,7 +163,11 @@ class EngineQueue:
         talks = set()
         with listener:
             while True:
-                connection, _ = await self.loop.sock_accept(listener)
+                try:
+                    connection, _ = await self.loop.sock_accept(listener)
+                except OSError:  # the Hub has too many files open: others may close theirs
+                    await asyncio.sleep(SECONDS_TO_RECOVER)
+                    continue
                 if len(talks) < MOST_CONNECTIONS:
                     talk = asyncio.create_task(self._talk(student, connection))
                     talks.add(talk)

@@ -159,6 +159,21 @@ def test_silent_and_flooding_students_hurt_nobody_else(served, monkeypatch):
     wait_until(lambda: served.ledger.requests == [], "leases are left")
 
 
+def test_a_connection_that_cannot_be_accepted_does_not_end_the_queue(served, monkeypatch):
+    failures = [OSError(24, "Too many open files")]
+    accept = served.loop.sock_accept
+
+    async def fail_once(listener):
+        if failures:
+            raise failures.pop()
+        return await accept(listener)
+
+    monkeypatch.setattr(served.loop, "sock_accept", fail_once)
+    monkeypatch.setattr(queue, "SECONDS_TO_RECOVER", 0)
+    assert Student(served, "good").has_engines.wait(PATIENCE)
+    assert not failures
+
+
 def test_a_client_that_does_not_read_loses_its_place(served):
     deaf = connect(served, "deaf")
     deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)

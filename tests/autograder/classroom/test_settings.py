@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.classroom.folder import Folder
-from autograder.classroom.settings import find_people, read
+from autograder.classroom.settings import find_people, read, read_people
 from course.errors import Problem
 
 TOML_MISTAKES = [
@@ -45,6 +45,15 @@ def test_a_new_folder_can_be_used_as_it_is(folder):
     assert folder.root.stat().st_mode & 0o777 == folder.students.stat().st_mode & 0o777 | 0o100 == 0o700
     folder.make_passwords(settings.instructors, {})
     assert folder.make_passwords(settings.instructors, find_people(folder, settings)) == []
+
+
+def test_a_first_password_gets_a_line_of_its_own_and_a_folder_made_by_hand_is_closed_to_others(folder):
+    folder.instructors.write_text("name,password,email,groups\nada,first-of-ada,,")  # without an end of line
+    folder.make_passwords(("grace",), {"ada"})
+    assert {"ada", "grace"} == set(read_people(folder.instructors, True))
+    folder.root.chmod(0o755)
+    folder.prepare()
+    assert folder.root.stat().st_mode & 0o777 == 0o750
 
 
 @pytest.mark.parametrize("kind", ["oidc", "lti"])
