@@ -9,6 +9,8 @@ import re
 from autograder.classroom.settings import NAME
 from course.errors import Problem
 
+MADE = re.compile(r".*--[0-9a-f]{12}")  # names made here, which nobody may choose
+
 
 def read_claim(claims, path):
     """The claim at a path such as ("realm_access", "roles") of a token's claims; None where there is none."""
@@ -30,10 +32,10 @@ def make_user_name(value, ignores_case=False):
     such values need different names, since user names are in lower case.
     """
     value = value.lower() if ignores_case else value
-    if NAME.fullmatch(value):
+    if NAME.fullmatch(value) and not MADE.fullmatch(value):
         return value
     readable = re.sub(r"[^a-z0-9]+", "-", value.lower()).strip("-")[:40].strip("-") or "user"
-    return f"{readable}-{hashlib.sha256(value.encode()).hexdigest()[:12]}"
+    return f"{readable}--{hashlib.sha256(value.encode()).hexdigest()[:12]}"
 
 
 def require(accounts, needed, optional):
