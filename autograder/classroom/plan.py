@@ -75,10 +75,13 @@ class Plan:
 
     @property
     def engines(self):
-        """How many engines the queue should lend: as many as its limit says, or fewer if memory allows only fewer."""
+        """How many engines the queue should lend: as many as its limit says, or fewer if memory allows only fewer.
+
+        Never fewer than one student may have, because a lab that asks for all of these would be refused.
+        """
         left = self.memory - self.students * self.need.idle
         at_work = max(1, int(left / (self.need.busy - self.need.idle)))
-        return min(self.limits.count_engines(), ENGINES * at_work)
+        return min(self.limits.count_engines(), max(self.limits.engines_per_student, ENGINES * at_work))
 
     @property
     def required(self):
@@ -92,13 +95,16 @@ class Plan:
 
     def describe(self):
         """Return the plan in sentences, one per line."""
-        at_work = self.engines // ENGINES
+        at_work = min(self.students, self.engines // ENGINES)
+        share = f"so {at_work} of {self.students} students can use {ENGINES} engines at the same time"
+        share += "; the others wait in turn"
+        if at_work == self.students:
+            share = f"which is enough for {ENGINES} engines for each student at the same time"
         lines = [
             f"This machine has {self.cores} cores and {self.memory / 1000:.1f} GB of memory that are free now.",
             f"One student, measured now, needs {self.need.idle:.0f} MB while idle and {self.need.busy:.0f} MB while "
             f"{ENGINES} engines train a network.",
-            f"The queue lends {self.engines} engines at once, so {at_work} of {self.students} students can use "
-            f"{ENGINES} engines at the same time; the others wait in turn.",
+            f"The queue lends {self.engines} engines at once, {share}.",
         ]
         total = f"{self.students} students need {self.required / 1000:.1f} GB"
         if self.students == 1:

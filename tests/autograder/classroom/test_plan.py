@@ -29,6 +29,17 @@ def test_where_memory_is_short_fewer_engines_are_lent():
     assert plan.describe().endswith("Write engines = 12 below [limits] in classroom.toml.")
 
 
+def test_where_memory_is_very_short_a_lab_with_five_engines_is_not_refused():
+    plan = Plan(students=60, cores=2, memory=24_900, need=NEED, limits=Limits())
+    assert plan.engines == 5 and plan.is_possible
+    assert plan.describe().endswith("Write engines = 5 below [limits] in classroom.toml.")
+
+
+def test_a_class_in_which_nobody_waits_is_not_told_that_others_wait():
+    plan = Plan(students=1, cores=2, memory=64_000, need=NEED, limits=Limits(engines=8))
+    assert "8 engines at once, which is enough for 4 engines for each student at the same time." in plan.describe()
+
+
 def test_a_class_that_does_not_fit_is_told_how_many_would():
     plan = Plan(students=60, cores=2, memory=20_000, need=NEED, limits=Limits())
     assert not plan.is_possible
