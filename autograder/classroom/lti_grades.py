@@ -60,6 +60,8 @@ def send(folder, settings, lab):
                 _send_one(platform, launches, items, lab, name, score, outcome)
             except Refusal as refusal:
                 outcome.failures.append(f"{name}: {refusal}")
+            except httpx.InvalidURL as error:
+                outcome.failures.append(f"{name}: the platform named an address that is none ({error}).")
             except httpx.TransportError as error:
                 raise Problem(
                     f"the platform does not answer at {urlsplit(str(error.request.url)).netloc}: {outcome.sent} of "
@@ -152,20 +154,23 @@ class Platform:
 
     def find_item(self, items, lab):
         """The address of the line item that was made for a lab earlier, or None."""
-        address = httpx.URL(items).copy_merge_params({"resource_id": lab})
-        while address:
+        address, seen = httpx.URL(items).copy_merge_params({"resource_id": lab}), set()
+        while address not in seen:  # a page may name itself as the next one
+            seen.add(address)
             answer = self._request("GET", address, "lineitem", headers={"Accept": ITEMS_TYPE})
-            for item in answer.json():
-                if item.get("resourceId") == lab:  # a platform may ignore the query
+            for item in read_json(answer, list):
+                # A platform may ignore the query.
+                if isinstance(item, dict) and item.get("resourceId") == lab and isinstance(item.get("id"), str):
                     return item["id"]
-            address = answer.links.get("next", {}).get("url")
+            following = answer.links.get("next", {}).get("url")
+            address = address.join(following) if following else address
         return None
 
     def make_item(self, items, lab, most):
         """Make a line item for a lab; returns its address."""
         item = {"label": lab, "scoreMaximum": most, "resourceId": lab}
         headers = {"Content-Type": ITEM_TYPE, "Accept": ITEM_TYPE}
-        return self._request("POST", items, "lineitem", json=item, headers=headers).json()["id"]
+        return read_text(self._request("POST", items, "lineitem", json=item, headers=headers), "id")
 
     def _request(self, method, url, scope, headers, **content):
         """An answer to a request with an access token. Raises Refusal and httpx.TransportError."""
@@ -201,12 +206,31 @@ class Platform:
                 f"the platform gives this class no access to its grades ({read_reason(answer)}). Check there that the "
                 "tool may use them, and that its public keyset is the address /hub/lti13/jwks of the class."
             )
-        return answer.json()["access_token"]
+        return read_text(answer, "access_token")
 
 
 def describe(method, scope):
     """What a request is for, in words."""
     return "the score" if scope == "score" else "a new column of grades" if method == "POST" else "its list of columns"
+
+
+def read_json(answer, kind):
+    """The content of an answer, of the type `kind`. Raises Refusal where it is none, as when a proxy answers."""
+    try:
+        content = answer.json()
+    except ValueError:
+        content = None
+    if not isinstance(content, kind):
+        raise Refusal(f"what answers at {answer.url.host} is not the platform's service for grades.")
+    return content
+
+
+def read_text(answer, name):
+    """The text of this name in the object that an answer holds. Raises Refusal where there is none."""
+    text = read_json(answer, dict).get(name)
+    if not isinstance(text, str) or not text:
+        raise Refusal(f"the platform's answer lacks {name}.")
+    return text
 
 
 def read_reason(answer):

@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+import httpx
 import pytest
 
 from autograder.classroom import lti_grades, tool_key
@@ -151,6 +152,30 @@ def test_a_platform_that_is_down_costs_nothing(folder, platform):
     finally:
         platform.start()
     assert send(folder, platform).sent == 2
+
+
+@pytest.fixture
+def service(tmp_path):
+    """The platform's services at an address where something else answers, as `answers` says: address -> Response."""
+    folder = Folder(tmp_path / "ml")
+    folder.prepare()
+    with lti_grades.Platform({"client_id": CLIENT, "token_url": "https://platform.example/token"}, folder) as service:
+        service.answers = {}
+        service.client = httpx.Client(transport=httpx.MockTransport(lambda request: service.answers[request.url.path]))
+        yield service
+
+
+@pytest.mark.parametrize("content", [b"<html>Log in</html>", b"[]", b"{}", b'{"access_token": 5}'])
+def test_a_page_that_answers_in_the_platforms_place_is_one_sentence(service, content):
+    service.answers["/token"] = httpx.Response(200, content=content)
+    with pytest.raises(lti_grades.Refusal, match=r"not the platform's service|lacks access_token"):
+        service.make_item("https://platform.example/items", LAB, 10)
+
+
+def test_a_list_of_columns_that_never_ends_is_left(service):
+    service.answers["/token"] = httpx.Response(200, json={"access_token": "x"})
+    service.answers["/items"] = httpx.Response(200, json=[{"id": 5}, 7], headers={"Link": '</items>; rel="next"'})
+    assert service.find_item("https://platform.example/items", LAB) is None
 
 
 def test_a_lab_without_grades_and_accounts_of_another_kind_are_one_sentence(folder, platform):
