@@ -38,6 +38,7 @@ class EngineLease:
         self.path, self.n, self.on_wait = path, n, on_wait
         self.is_wanted = False
         self._connection = None
+        self._was_heard = False  # whether the queue has said anything on this connection
         self._is_released = False
         self._lock = threading.Lock()  # to open the connection, or to see to it that it stays closed
         _leases.add(self)
@@ -49,9 +50,11 @@ class EngineLease:
         """
         deadline = time.monotonic() + SECONDS_TO_ANSWER
         try:
-            while not (messages := self._ask()):
+            while not (messages := self._ask(self.on_wait)):
                 if self._is_released:
                     raise RuntimeError("they were stopped while they waited.")
+                if self._was_heard:  # it may have ended after a long wait, and starts again
+                    deadline = time.monotonic() + SECONDS_TO_ANSWER
                 if time.monotonic() > deadline:
                     raise Problem(
                         "No engines can be started, because this server's queue for engines does not answer. Try again "
@@ -71,11 +74,12 @@ class EngineLease:
                     self._connection.shutdown(socket.SHUT_RDWR)  # ends a read in another thread, too
                 self._connection.close()
 
-    def _ask(self):
+    def _ask(self, on_wait):
         """Connect and wait for the grant; returns the messages that follow, None if the connection drops before.
 
-        Raises Problem if the queue refuses.
+        on_wait: called with what it waits for. Raises Problem if the queue refuses.
         """
+        self._was_heard = False
         with self._lock:
             if self._is_released:
                 return None
@@ -85,11 +89,12 @@ class EngineLease:
             connection.sendall(json.dumps({"engines": self.n}).encode() + b"\n")
             messages = read_messages(connection)
             for message in messages:
+                self._was_heard = True
                 if "refused" in message:
                     raise Problem(message["refused"])
                 if "granted" in message:
                     return messages
-                self.on_wait(describe_wait(message))
+                on_wait(describe_wait(message))
         except (OSError, ValueError):
             connection.close()
         return None
@@ -101,7 +106,7 @@ class EngineLease:
                 for message in messages or ():
                     self.is_wanted = message.get("wanted", self.is_wanted)
                 time.sleep(SECONDS_BETWEEN_TRIES)
-                messages = self._ask()
+                messages = self._ask(lambda sentence: None)  # the engines run meanwhile
 
 
 def read_messages(connection):

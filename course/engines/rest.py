@@ -125,7 +125,8 @@ class Rest:
             self.is_away = False
         except Problem as problem:
             self._problem = problem
-        except RuntimeError as error:
+            self.lease.release()
+        except (RuntimeError, OSError) as error:
             self._problem = Problem(f"The engines, which had been put away, did not start: {error}")
             self.lease.release()
 

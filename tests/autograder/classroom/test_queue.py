@@ -206,6 +206,28 @@ def test_after_the_queue_has_started_again_the_same_engines_are_asked_for_again(
         again.stop()
 
 
+def test_a_notebook_that_has_waited_long_goes_on_waiting_when_the_queue_starts_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(lease, "SECONDS_BETWEEN_TRIES", 0.1)
+    monkeypatch.setattr(lease, "SECONDS_TO_ANSWER", 1)
+    served = EngineQueue(tmp_path / "queue", 4, 4)
+    served.start()
+    have = Student(served, "a")
+    assert have.has_engines.wait(PATIENCE)
+    waiting = Student(served, "b")
+    wait_for_place(waiting, 1)
+    waiting.thread.join(1.5)  # longer than it waits for a queue that does not answer
+    served.stop()
+    again = EngineQueue(tmp_path / "queue", 4, 4)
+    again.start()
+    try:
+        wait_until(lambda: len(again.ledger.requests) == 2 or waiting.problem, "they do not ask again")
+        assert waiting.problem is None
+    finally:
+        have.lease.release()
+        waiting.lease.release()
+        again.stop()
+
+
 def test_without_an_answer_of_the_queue_the_problem_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr(lease, "SECONDS_TO_ANSWER", 0.1)
     with pytest.raises(Problem, match="queue for engines does not answer"):
