@@ -8,6 +8,7 @@
 # for which a compiler is installed, is left out. remove.sh takes everything away again, except the students' work.
 set -eu
 export LC_ALL=C.UTF-8  # one order for sort and comm
+umask 022  # students' servers read the environment
 
 fail() { echo "$*" >&2; exit 1; }
 
@@ -62,7 +63,7 @@ Description=A class in distributed machine learning
 After=network.target
 
 [Service]
-ExecStart=$clone/.venv/bin/course classroom $folder
+ExecStart="$clone/.venv/bin/course" classroom "$folder"
 Environment=PYTHONUNBUFFERED=1
 Restart=on-failure
 RestartSec=5
