@@ -50,9 +50,8 @@ class Folder:
         """Make what is missing; returns a sentence for each file that the instructor should read."""
         made = []
         self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        mode = self.root.stat().st_mode & 0o7777
-        if mode & 0o007:  # a folder made by hand, which everybody may enter
-            self.root.chmod(mode & ~0o007)
+        if self.root.stat().st_mode & 0o007:  # a folder made by hand
+            made.append(f"Every account of this machine may enter {self.root}: chmod o-rwx '{self.root}'.")
         for path in (self.hub, self.server_log("").parent, self.homes, self.inboxes, self.hand_ins):
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
         for path, content in ((self.settings, TEMPLATE), (self.students, HEADER)):

@@ -49,6 +49,8 @@ def prepare(root, say):
         raise Problem(f"{error.filename or root} cannot be written ({error.strerror}).") from error
     accounts.check(folder, settings)
     limits.read(settings.limits, folder.settings)
+    if not limits.are_kept():
+        say("This machine does not let the class limit what a student uses: [limits] counts for engines alone.")
     kind = settings.accounts["kind"]
     if kind in ("csv", "pam") and not folder.students.read_text(encoding="utf-8-sig").strip().count("\n"):
         when = "at each log-in" if kind == "csv" else "when the class starts"

@@ -92,7 +92,7 @@ def read(folder):
     """Return the Settings of the class in a Folder. Raises Problem."""
     path = folder.settings
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise Problem(f"{path} cannot be read ({error.strerror}).") from error
     except ValueError as error:
@@ -168,7 +168,7 @@ def read_people(path, needs_password):
 
 def read_person(row, path, number, needs_password):
     """Return the Person of one line. Raises Problem."""
-    name = row["name"].lower()
+    name = row.get("name", "").lower()
     if not NAME.fullmatch(name):
         raise Problem(f"{path}: line {number}: the name {name!r} must be {WANTED_NAME}.")
     password = row.get("password", "")

@@ -24,6 +24,7 @@ packages="make python3 python3-venv bubblewrap node-configurable-http-proxy font
 [ "$(id -u)" = 0 ] || fail "Packages are installed as root: run this with sudo."
 grep -qsE '^ID(_LIKE)?=.*debian' /etc/os-release || fail "This is not a Debian: follow the README instead."
 case "$folder/" in "$clone"/*) fail "$folder lies in the course's folder: name one outside it." ;; esac
+case "$clone/" in "$folder"/*) fail "The course lies in $folder, which is the class's: name another folder." ;; esac
 if [ -e "$state/folder" ] && [ "$(cat "$state/folder")" != "$folder" ]; then
   fail "This machine serves the class in $(cat "$state/folder"): name that folder, or run remove.sh first."
 fi

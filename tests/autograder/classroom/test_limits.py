@@ -66,6 +66,13 @@ def test_the_group_of_a_server_that_runs_stays_and_that_of_an_ended_one_goes(stu
     assert list(folder.glob(f"*{student.pid}-anna"))
 
 
+def test_a_machine_on_which_no_group_can_be_made_does_not_keep_limits(monkeypatch, tmp_path):
+    monkeypatch.setattr(limits, "BOOTED", tmp_path / "nothing")
+    assert limits.are_kept()  # as the other tests here show
+    monkeypatch.setattr(ControlGroup, "ROOT", tmp_path / "nothing")
+    assert not limits.are_kept()
+
+
 def test_a_server_that_has_ended_already_is_no_error():
     process = subprocess.Popen(["true"])
     process.wait()

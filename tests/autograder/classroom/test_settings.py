@@ -26,6 +26,7 @@ TABLE_MISTAKES = [
     ("name,password\n../ada,12345678\n", "line 2: the name '../ada' must be"),
     ("name,password\nada,short\n", "line 2: ada needs a first password of 8 to 72 characters"),
     ("name,password\nada,12345678\n\nAda,12345678\n", "line 4 names ada a second time"),
+    ("password,name\n12345678\n", "line 2: the name '' must be"),
     ("name,password\nada,1234,5678\n", "line 2 has more cells than line 1"),
 ]
 
@@ -47,13 +48,14 @@ def test_a_new_folder_can_be_used_as_it_is(folder):
     assert folder.make_passwords(settings.instructors, find_people(folder, settings)) == []
 
 
-def test_a_first_password_gets_a_line_of_its_own_and_a_folder_made_by_hand_is_closed_to_others(folder):
+def test_a_first_password_gets_a_line_of_its_own_and_a_folder_that_all_may_enter_is_named(folder):
     folder.instructors.write_text("name,password,email,groups\nada,first-of-ada,,")  # without an end of line
     folder.make_passwords(("grace",), {"ada"})
     assert {"ada", "grace"} == set(read_people(folder.instructors, True))
+    assert folder.prepare() == []
     folder.root.chmod(0o755)
-    folder.prepare()
-    assert folder.root.stat().st_mode & 0o777 == 0o750
+    (sentence,) = folder.prepare()
+    assert f"may enter {folder.root}: chmod o-rwx" in sentence
 
 
 @pytest.mark.parametrize("kind", ["oidc", "lti"])
@@ -78,6 +80,11 @@ def test_a_mistake_in_a_table_is_one_sentence_with_its_line(folder, text, words)
     with pytest.raises(Problem) as problem:
         find_people(folder, read(folder))
     assert words in str(problem.value) and str(folder.students) in str(problem.value)
+
+
+def test_settings_that_an_editor_of_windows_saved_are_read(folder):
+    folder.settings.write_bytes(b"\xef\xbb\xbfport = 8001\r\n")
+    assert read(folder).port == 8001
 
 
 def test_a_table_that_a_spreadsheet_saved_is_read(folder):
