@@ -8,6 +8,7 @@ import contextlib
 import os
 import shutil
 import signal
+from pathlib import Path
 from subprocess import PIPE, STDOUT, Popen
 
 import psutil
@@ -55,7 +56,7 @@ class ClassSpawner(LocalProcessSpawner):
         finally:
             for descriptor in files.values():
                 os.close(descriptor)
-        self.pid, self.started = self.proc.pid, psutil.Process(self.proc.pid).create_time()
+        self.pid, self.started = self.proc.pid, read_start(self.proc.pid)
         self.on_started(name, self.pid)
         self.proc.stdin.write(b"\n")
         self.proc.stdin.close()
@@ -166,11 +167,19 @@ def find_free_user(folder):
 
 
 def is_running(pid, started):
-    """Whether there is the process that has this number and began at this time, and has not exited."""
-    with contextlib.suppress(psutil.Error):
-        process = psutil.Process(pid)
-        return abs(process.create_time() - started) < 1 and process.status() != psutil.STATUS_ZOMBIE
+    """Whether there is the process that has this number and began then (see `read_start`), and has not exited."""
+    with contextlib.suppress(psutil.Error, OSError):
+        return read_start(pid) == started and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     return False
+
+
+def read_start(pid):
+    """When a process began, in seconds since the machine started. Raises OSError if there is none.
+
+    psutil's `create_time` moves when somebody sets the machine's clock, and all servers would seem to have ended.
+    """
+    fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()  # proc(5); what follows the name
+    return int(fields[19]) / os.sysconf("SC_CLK_TCK")
 
 
 def find_server(pid):

@@ -61,6 +61,14 @@ def test_accounts_of_this_machine_need_root(monkeypatch, capsys, tmp_path):
     assert "accounts of the kind pam need a Hub that runs as root" in capsys.readouterr().err
 
 
+def test_a_setting_that_slipped_into_accounts_is_named(capsys, tmp_path):
+    folder = Folder(tmp_path / "ml")
+    folder.prepare()
+    folder.settings.write_text("[accounts]\nkind = 'csv'\naddress = '0.0.0.0'\n")
+    assert main(["classroom", str(folder.root)]) == 1
+    assert "the settings of the class stand above [accounts]" in capsys.readouterr().err
+
+
 def test_two_commands_do_not_serve_one_folder(tmp_path, capsys):
     folder = Folder(tmp_path / "ml")
     folder.prepare()
@@ -156,7 +164,14 @@ def test_a_server_that_calls_itself_like_its_sandbox_can_be_stopped(monkeypatch)
 
 
 def test_a_process_that_took_over_a_servers_number_is_not_the_server():
-    own = psutil.Process()
-    assert spawner.is_running(own.pid, own.create_time())
-    assert not spawner.is_running(own.pid, own.create_time() - 100)
+    own, started = os.getpid(), spawner.read_start(os.getpid())
+    assert spawner.is_running(own, started)
+    assert not spawner.is_running(own, started - 100)
     assert not spawner.is_running(2**22 - 1, 0)
+
+
+def test_a_server_is_found_again_after_somebody_set_the_clock(monkeypatch):
+    own, started, before = os.getpid(), spawner.read_start(os.getpid()), psutil.Process().create_time()
+    monkeypatch.setattr("psutil._pslinux.boot_time", lambda: 0.0)
+    assert psutil.Process().create_time() != before
+    assert spawner.is_running(own, started)
