@@ -79,11 +79,11 @@ def check_machine():
 def serve(root, say):
     """Serve the class in the folder `root` until Ctrl-C or SIGTERM. Raises Problem."""
     folder, settings = prepare(root, say)
-    for number in SIGNALS:
-        signal.signal(number, signal.default_int_handler)
     with contextlib.ExitStack() as stack:
         stack.enter_context(lock(folder))
         prepare_ports(folder, settings)
+        for number in SIGNALS:
+            signal.signal(number, signal.default_int_handler)
         proxy = stack.enter_context(start_proxy(folder, settings))
         try:
             while True:
