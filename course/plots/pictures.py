@@ -35,12 +35,13 @@ def images(pictures, names, *, title, limits=None):
         axes.set_title(name, fontsize=11)
         axes.set_xticks([])
         axes.set_yticks([])
-        sentences.append(f"Picture {i + 1}: {name}; {_ink(picture)}.")
+        background = low if limits else min(0, picture.min())
+        sentences.append(f"Picture {i + 1}: {name}; {_ink(np.maximum(picture - background, 0))}.")
     return Plot(figure, " ".join(sentences), sentences[1])
 
 
 def _ink(picture):
-    """Where the large numbers of a picture are, in words."""
+    """Where the large numbers of a picture are, in words. picture: 0 for the background, and no negative numbers."""
     total = picture.sum()
     if not total > 0:
         return "it is empty"

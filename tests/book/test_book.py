@@ -41,7 +41,7 @@ def test_every_picture_has_an_alternative_text_and_every_plot_its_words(pages):
     for path in inspection.list_pages(pages / "chapters"):
         text = path.read_text()
         plots = text.count('<figure class="course-plot"')
-        assert plots >= 2, path.name
+        assert plots >= 3, path.name
         assert text.count("The picture in words and numbers") == plots
 
 

@@ -458,6 +458,12 @@ def test_the_text_of_pictures_gives_their_names_and_where_their_ink_is():
     assert [axes.get_title() for axes in plot.figure.axes] == ["a", "b", "c"]
 
 
+def test_the_ink_of_a_picture_with_negative_numbers_counts_from_its_smallest_number():
+    plot = plots.images([np.array([[-1, -1], [2, -1]]), -np.eye(2)], ["a", "b"], title="Two")
+    assert "Picture 1: a; 0% of its ink is in the upper half, 100% in the left half." in plot.text
+    assert "Picture 2: b; 50% of its ink is in the upper half, 50% in the left half." in plot.text
+
+
 def test_pictures_with_limits_share_one_scale():
     plot = plots.images([np.full((2, 2), 31), np.eye(2)], ["a", "b"], title="Two", limits=(0, 32))
     assert "2 pictures. A pixel of 0 looks like the background, one of 32 stands out most." in plot.text
