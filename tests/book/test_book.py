@@ -1,6 +1,7 @@
 """The book as it is built: `make book` makes the same pages. They are built once and opened in a real browser."""
 
 import ast
+import itertools
 import re
 
 import pytest
@@ -61,8 +62,10 @@ def test_a_slide_that_has_only_a_figure_is_part_of_the_deck_and_no_box_of_the_pa
         assert (pages / "slides" / path.name).read_text().count("<section>") >= len(boxes)
 
 
-def test_axe_finds_nothing_in_any_page_or_deck_in_light_and_dark_on_a_desktop_and_a_phone(pages, tab):
-    found = [each for path in inspection.list_pages(pages) for each in find_violations(tab, path, DIAGONAL, FAST)]
+def test_axe_finds_nothing_in_any_page_or_deck_in_light_on_a_desktop_or_in_dark_on_a_phone(pages, tab):
+    """Pages take turns, because neighbours are made alike; `course bench book` looks at all pages in all views."""
+    views = itertools.cycle(DIAGONAL)
+    found = [each for path in inspection.list_pages(pages) for each in find_violations(tab, path, [next(views)], FAST)]
     assert found == []
 
 

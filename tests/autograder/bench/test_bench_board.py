@@ -20,6 +20,7 @@ def assert_promises_are_kept(row):
     assert row["events"] >= 10 and row["repeated"] >= 1, row
 
 
+SLEEPS = "import time\ndef classify(cube, labels, seed):\n    while True:\n        time.sleep(1)"  # costs no other test
 SMALL = {"groups": 30, "watchers": 10, "seconds": 5, "kills": 1, "browser": False, "silent": 300}
 
 
@@ -33,6 +34,7 @@ def test_on_postgresql_a_server_killed_among_concurrent_posts_loses_none_doubles
 
 def test_a_class_reaches_its_final_standing_although_one_group_hands_in_code_without_end(monkeypatch):
     monkeypatch.setattr(final_standing, "load_entries", quick)
+    monkeypatch.setattr(final_standing, "ENDLESS", SLEEPS)
     row = final_standing.reach_final_standing(3, 1)
     assert row["is_final"] and (row["verified"], row["refused"]) == (2, 1), row
 
