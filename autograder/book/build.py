@@ -14,6 +14,7 @@ import shutil
 import sys
 from pathlib import Path
 
+from jupyter_cache import get_cache
 from myst_nb.core.execute.base import ExecutionError
 from sphinx.application import Sphinx
 from sphinx.util.console import nocolor
@@ -72,7 +73,8 @@ def make_pdf():
 
 def build(builder, name, tags, only=None):
     """Run one of Sphinx's builders into _build/NAME."""
-    settings = {"nb_execution_cache_path": str(OUT / "cache" / digest_course())}
+    cache = OUT / "cache" / digest_course()
+    settings = {"nb_execution_cache_path": str(cache)}
     if only:
         settings["include_patterns"] = f"index.md,{only}.md"
     nocolor()
@@ -88,6 +90,7 @@ def build(builder, name, tags, only=None):
         except ExecutionError as error:
             raise Problem(describe_failure(Path(str(error)), error.__cause__)) from None
         log.seek(0)
+        prune_cache(cache)
         warnings = [line for line in log.read().splitlines() if re.search(r": (WARNING|ERROR|CRITICAL):", line)]
     if warnings:
         shutil.rmtree(OUT / "doctrees" / name, ignore_errors=True)  # otherwise the next build does not warn again
@@ -118,6 +121,19 @@ def describe_failure(path, error):
     before = path.read_text(encoding="utf-8").partition(cell["source"])[0]
     line = before.count("\n") + int((LINE_IN_CELL.findall(text) or [1])[-1])
     return f"{page}, line {line}: the cell failed with {text.strip().splitlines()[-1]}"
+
+
+def prune_cache(cache):
+    """Remove outputs that no page uses any more: all beside the folder `cache`, and there all but each page's last."""
+    for folder in cache.parent.glob("*"):
+        if folder != cache:  # of another state of `course`
+            shutil.rmtree(folder)
+    outputs = get_cache(cache)
+    records = sorted(outputs.list_cache_records(), key=lambda record: record.accessed)
+    last = {record.uri: record.pk for record in records if Path(record.uri).exists()}
+    for record in records:
+        if last.get(record.uri) != record.pk:
+            outputs.remove_cache(record.pk)
 
 
 def digest_course():

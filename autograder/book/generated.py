@@ -14,7 +14,7 @@ from autograder.labs import answers, glossary, source
 from course.errors import Problem
 
 TABLE = re.compile(r"\|[^\n]*\bminutes \|\n\|[-| ]+\|\n(?:\|.*\n?)+")
-SOLUTION = re.compile(r"### BEGIN SOLUTION\n(.*?)\n### END SOLUTION", re.DOTALL)
+SOLUTION = re.compile(r"### BEGIN SOLUTION\n\s*(\S.*?)\n### END SOLUTION", re.DOTALL)
 
 
 class Generated(SphinxDirective):
@@ -96,10 +96,16 @@ class ModelAnswer(Generated):
 
     required_arguments, final_argument_whitespace = 1, True
 
-    def write(self, name, answer):
+    def write(self, name, *answers):
+        if len(answers) != 1:
+            raise Problem("the directive takes the names of a lab and of one answer, as in `05-ring tree-or-ring`.")
+        (answer,) = answers
         for before, cell in pairwise(self.read_lab(name).cells):
             if cell.id == answer and source.is_answer(cell):
-                question = before.source[before.source.find("**Question") :]
+                _, mark, question = before.source.partition("**Question")
+                if not mark:
+                    raise Problem(f"the cell above answer {answer} of lab {name} has no text after **Question.")
+                question = mark + question
                 quoted = "\n".join(f"> {line}" for line in question.splitlines())
                 points = cell.metadata["nbgrader"]["points"]
                 if not (solution := SOLUTION.search(cell.source)):
