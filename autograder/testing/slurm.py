@@ -17,7 +17,7 @@ from pathlib import Path
 
 import psutil
 
-from course.engines.resources import find_free_ports
+from autograder.testing.ports import find_free_ports
 from course.errors import Problem
 
 NODES, SECONDS_TO_START, SECONDS_TO_END = 4, 60, 10

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import psutil
 
-from course.engines.resources import find_free_ports
+from autograder.testing.ports import find_free_ports
 from course.errors import Problem
 
 NAMES, SECONDS_TO_START = ("ada", "bob"), 60

@@ -1,14 +1,10 @@
-"""What engines share on this machine: cores, GPUs and ports. Reads the machine and changes nothing."""
+"""What engines share on this machine: cores and GPUs. Reads the machine and changes nothing."""
 
 import os
-import secrets
 import shutil
-import socket
 import subprocess
-from contextlib import ExitStack, suppress
 
 SECONDS_TO_COUNT_GPUS = 20  # a driver that has not answered by then has no usable GPUs
-CONTROLLER_PORTS = 30  # a controller uses 18
 
 
 def share_cores(n):
@@ -43,17 +39,3 @@ def start_counting_gpus():
         return {"CUDA_VISIBLE_DEVICES": ",".join(map(str, range(len(gpus))))} if gpus else {}
 
     return wait_for_count
-
-
-def find_free_ports():
-    """Return a range of free ports for a controller, as "20000-20029".
-
-    A controller without such a range asks the system for free ports, which may hand the same ports to other programs
-    before the controller has opened them. The ports returned here lie outside the range from which the system chooses.
-    """
-    while True:
-        first = 10_000 + secrets.randbelow(22_000)  # not `random`: a notebook may have seeded it
-        with suppress(OSError), ExitStack() as sockets:
-            for port in range(first, first + CONTROLLER_PORTS):
-                sockets.enter_context(socket.socket()).bind(("127.0.0.1", port))
-            return f"{first}-{first + CONTROLLER_PORTS - 1}"

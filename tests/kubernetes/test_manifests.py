@@ -11,8 +11,8 @@ import kubernetes_validate
 import pytest
 import yaml
 
+from autograder.testing.ports import find_free_ports
 from course import cluster
-from course.engines.resources import find_free_ports
 
 DEPLOY = Path(__file__).parents[2] / "autograder/classroom/deploy"
 ENGINES = "kubernetes-engines.yaml"
