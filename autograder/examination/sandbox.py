@@ -191,7 +191,7 @@ class Sandbox(Room):
         if warm.process:
             try:
                 self.fork_kernel(file)
-            except OSError:  # the warm process has ended
+            except OSError:  # the warm process has ended, or this Linux does not let it enter
                 self.kill()
                 self.let_go()
                 warm.process = None
@@ -206,7 +206,8 @@ class Sandbox(Room):
         """
         with self.process.stdout as output:
             output.readline()  # from inside: all walls stand
-        self.find_place()
+        if not self.find_place():
+            raise OSError("the sandbox did not start")
         arguments = [*LAUNCH[1:], file]
         self.kernel, pipe = warm.process.fork(self.kernel, arguments, bubblewrap.make_environment(self.settings))
         with os.fdopen(pipe, "wb") as start:

@@ -70,7 +70,7 @@ class WarmProcess:
     def fork(self, pid, arguments, environment):
         """Fork a process into the sandbox of process `pid`, to be a kernel; returns its pid and a pipe.
 
-        It waits until a byte is written to the pipe. Raises OSError if there is no such process.
+        It waits until a byte is written to the pipe. Raises OSError if that process cannot be entered.
         """
         self.number += 1
         request = {
@@ -95,12 +95,18 @@ class WarmProcess:
             os.close(theirs)
 
     def receive(self, number):
-        """Return the pid of the process that answers with `number`; one of an earlier hand-in may still answer."""
+        """Return the pid of the process that answers with `number`; one of an earlier hand-in may still answer.
+
+        Raises OSError if it could not enter its sandbox.
+        """
         while True:
             answer, ancillary, *_ = self.connection.recvmsg(1024, socket.CMSG_SPACE(12))
             if not answer:
                 raise OSError("the warm process has ended")
-            if answer.decode() == number:
+            answered, _, reason = answer.decode().partition(" ")
+            if answered == number and reason:
+                raise OSError(f"the sandbox could not be entered: {reason}")
+            if answered == number:
                 ((_, _, credentials),) = ancillary
                 return int.from_bytes(credentials[:4], sys.byteorder)
 

@@ -7,9 +7,10 @@ gives up what it could still do before any student code runs. Uses the standard 
 
 Arguments: names of modules. Standard input: a socket. One message for each kernel: JSON with "number", "arguments",
 "environment", "folder", "limits", "engines" and "supervisor", and the descriptors of a process in the sandbox and of a
-pipe. The forked process answers with its number, from inside, and waits for one byte from the pipe. Before it becomes
-the kernel, it forks another process, which stays beside the kernel and runs the supervisors of its engines: so their
-prefork processes need not import anything either. HAND_OVER runs in place of a supervisor, and waits at its end.
+pipe. The forked process answers with its number, from inside, and waits for one byte from the pipe; where it cannot
+enter, it answers with the number and the reason, and ends. Before it becomes the kernel, it forks another process,
+which stays beside the kernel and runs the supervisors of its engines: so their prefork processes need not import
+anything either. HAND_OVER runs in place of a supervisor, and waits at its end.
 """
 
 import atexit
@@ -72,7 +73,11 @@ def serve(connection, modules):
 
 def enter(connection, request, room, pipe):
     """Move this process into a sandbox, as a process that student code may run in; returns in a child of it."""
-    call("setns", room, NAMESPACES)
+    try:
+        call("setns", room, NAMESPACES)
+    except OSError as error:
+        connection.send(f"{request['number']} {error}".encode())
+        os._exit(1)
     if os.fork():  # only children are in the new process namespace
         os._exit(0)
     connection.send(str(request["number"]).encode())

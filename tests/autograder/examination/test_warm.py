@@ -4,12 +4,14 @@ import json
 import os
 import subprocess
 import time
+from types import SimpleNamespace
 
 import psutil
 import pytest
 
 from autograder.examination import bubblewrap, examiner, warm
 from autograder.examination.kernel import Kernel, KernelLost
+from autograder.examination.sandbox import Sandbox
 from autograder.testing.needs import needs_sandbox
 
 pytestmark = [needs_sandbox, pytest.mark.skipif(os.geteuid() != 0, reason="needs root: only root has a warm process")]
@@ -123,6 +125,19 @@ def test_without_its_warm_process_a_kernel_is_started():
     assert warm.process is None
     warm.prepare([])
     assert warm.process.is_alive()
+
+
+def test_a_process_that_cannot_be_entered_is_told_at_once():
+    warm.prepare([])
+    with pytest.raises(OSError, match="could not be entered"):
+        warm.process.fork(os.getpid(), [], {})
+
+
+def test_a_sandbox_that_ends_before_a_kernel_is_forked_into_it_has_not_started(monkeypatch):
+    monkeypatch.setattr(warm, "process", SimpleNamespace(user=bubblewrap.USERS[0]))
+    monkeypatch.setattr(bubblewrap, "enclose", lambda *arguments: ["true"])
+    with pytest.raises(OSError, match="the kernel did not start"):
+        Sandbox().start("key")
 
 
 def test_a_warm_process_that_is_closed_while_it_imports_has_ended():
