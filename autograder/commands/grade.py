@@ -21,7 +21,7 @@ def add_arguments(parser):
     """Where the hand-ins are, which class they belong to, and how they are graded."""
     parser.add_argument(
         "hand_ins", type=Path, metavar="HAND-INS",
-        help="a folder or archive: see README.md; or the folder of a class that `course classroom` serves",
+        help="a folder or archive: see book/reference/instructors.md; or the folder of a class that is served here",
     )  # fmt: skip
     parser.add_argument("--class", dest="classroom", type=Path, metavar="CLASS", help="the class's folder")
     parser.add_argument(
