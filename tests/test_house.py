@@ -6,16 +6,15 @@ from autograder.testing import house
 
 
 @pytest.fixture(scope="module")
-def graph():
-    """Every module of course/ and autograder/ -> the modules that it imports."""
-    return house.imports(house.modules("course", "autograder"))
+def everything():
+    """Every module of course/, autograder/ and tests/ -> the modules of these that it imports."""
+    return house.imports(house.modules("course", "autograder", "tests"))
 
 
 @pytest.fixture(scope="module")
-def graph_of_tests():
-    """Every module of tests/ -> what it imports, from tests/, course/ and autograder/."""
-    names = house.modules("course", "autograder", "tests")
-    return {name: others for name, others in house.imports(names).items() if name.startswith("tests")}
+def graph(everything):
+    """The modules of course/ and autograder/."""
+    return {name: others for name, others in everything.items() if not name.startswith("tests")}
 
 
 def test_no_imports_run_in_a_circle(graph):
@@ -32,14 +31,15 @@ def test_the_course_knows_nothing_of_the_autograder(graph):
             assert not [other for other in others if other.startswith("autograder")], name
 
 
-def test_no_room_imports_a_test():
-    for name, others in house.imports(house.modules("course", "autograder", "tests")).items():
+def test_no_room_imports_a_test(graph):
+    for name, others in graph.items():
+        assert not [other for other in others if other.startswith("tests")], name
+
+
+def test_tests_take_shared_helpers_from_the_testing_room_alone(everything):
+    for name, others in everything.items():
         if not name.startswith("tests"):
-            assert not [other for other in others if other.startswith("tests")], name
-
-
-def test_tests_take_shared_helpers_from_the_testing_room_alone(graph_of_tests):
-    for name, others in graph_of_tests.items():
+            continue
         own = name.startswith("tests.autograder.bench")
         benches = [other for other in others if other.startswith("autograder.bench")]
         assert own or not benches, f"{name} imports {benches}"

@@ -55,10 +55,25 @@ class RunningBoard:
         workers = self.workers()
         self.process.send_signal(number)
         status = self.process.wait(60)
+        self.let_go()
+        return status, psutil.wait_procs(workers, timeout=20)[1]
+
+    def kill(self):
+        """Kill it and its workers, which would only notice its end once they have imported everything."""
+        workers = self.workers()
+        self.process.kill()
+        for worker in workers:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                worker.kill()
+        self.process.wait(60)
+        self.let_go()
+        psutil.wait_procs(workers, timeout=20)
+
+    def let_go(self):
+        """Close what is open of a board that has ended, once nobody writes to its output any more."""
         self.reader.join()
         self.process.stdout.close()
         self.client.close()
-        return status, psutil.wait_procs(workers, timeout=20)[1]
 
     @property
     def board(self):

@@ -1,7 +1,6 @@
 """Boards in SQLite and in PostgreSQL."""
 
 import contextlib
-import signal
 
 import pytest
 
@@ -77,4 +76,4 @@ def start():
     yield run
     for running in started:
         if running.process.poll() is None:
-            running.end(signal.SIGKILL)
+            running.kill()
