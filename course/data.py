@@ -2,9 +2,9 @@
 
 `datasets/registry.toml`, beside this package, describes every set: the installed package that carries it, the files
 beside the registry, or the address for a single download; its checksum, columns with units, source and licence.
-Downloads are kept in the folder that the variable COURSE_DATA names, else in that of `course/cache.py`. They are
-streamed to the disk and checked here, not with pooch, because a file without a registered checksum is held to that of
-its first download, and a download is still used where the cache cannot be written.
+Downloads are kept in the folder that the variable COURSE_DATA names, else in `downloads` in that of `course/cache.py`.
+They are streamed to the disk and checked here, not with pooch, because a file without a registered checksum is held to
+that of its first download, and a download is still used where the cache cannot be written.
 """
 
 import ast
