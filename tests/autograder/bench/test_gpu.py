@@ -1,6 +1,8 @@
 """The bench of GPUs: without a GPU every part says why it is skipped, and the parts' code runs on the processor."""
 
 import ast
+import json
+import os
 import re
 import subprocess
 import sys
@@ -10,6 +12,8 @@ import pytest
 from autograder.bench import gpu
 
 OF_LABS_TO_8 = ["04-copies", "05-ring-one-gpu", "06-ddp-one-gpu", "06-launcher"]
+TRIED = [*OF_LABS_TO_8, *(name for name in gpu.PARTS if name >= "10" and "cells" not in name)]
+TRIAL = {"BENCH_GPU_TRIAL": "1", "OMP_NUM_THREADS": "1"}  # variables
 HERE = {"torch": "2.13.0", "gpus": [], "tensorflow": True, "horovod": True, "missing": []}
 
 
@@ -58,10 +62,26 @@ def test_the_modules_import_the_standard_library_alone():
     assert {name.partition(".")[0] for name in names - own} <= sys.stdlib_module_names
 
 
-@pytest.mark.parametrize("name", [*OF_LABS_TO_8, *(name for name in gpu.PARTS if name >= "10" and "cells" not in name)])
-def test_the_code_of_a_part_runs_on_the_processor(name, monkeypatch):
+@pytest.fixture(scope="module")
+def trials():
+    """Part -> its row on the processor; all run in one process, so that PyTorch is imported once."""
     pytest.importorskip("torch")
-    environment = gpu.os.environ | {"BENCH_GPU_TRIAL": "1", "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "autograder.bench.gpu", "--part", name]
-    ended = subprocess.run(command, cwd=gpu.ROOT, env=environment, capture_output=True, text=True, timeout=300)
-    assert '"figures"' in ended.stdout, ended.stdout + ended.stderr
+    program = "import json; from autograder.bench import gpu; print(json.dumps([*map(gpu.run_part, gpu.sys.argv[1:])]))"
+    ended = subprocess.run(
+        [sys.executable, "-c", program, *TRIED],
+        cwd=gpu.ROOT, env=os.environ | TRIAL, capture_output=True, text=True, timeout=900,
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    return dict(zip(TRIED, json.loads(ended.stdout.splitlines()[-1]), strict=True))
+
+
+@pytest.mark.parametrize("name", TRIED)
+def test_the_code_of_a_part_runs_on_the_processor(trials, name):
+    assert trials[name].get("figures"), trials[name]
+
+
+def test_the_bench_runs_a_part_in_a_process_of_its_own(monkeypatch):
+    pytest.importorskip("torch")
+    for variable, value in TRIAL.items():
+        monkeypatch.setenv(variable, value)
+    assert gpu.ask("--part", "12-top-k")["figures"]
