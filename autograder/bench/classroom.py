@@ -62,7 +62,7 @@ def rows():
                 log_in_with_browser(class_, wave[0])
                 works = [pool.submit(work, class_, student, cells) for student in wave]
                 if number == WAVE:
-                    kill_hub(class_, wave)
+                    kill_hub(class_, wave, works)
                 found |= {student.name: (student, each.result()) for student, each in zip(wave, works, strict=True)}
             grade_all(class_)
             for student, row in found.values():
@@ -125,9 +125,12 @@ def work(class_, student, cells):
     return row
 
 
-def kill_hub(class_, wave):
-    """Kill the Hub once every student of the wave has a kernel, and wait until it is back."""
-    while any(student.kernel is None for student in wave):
+def kill_hub(class_, wave, works):
+    """Kill the Hub once every student of the wave has a kernel or has ended, and wait until it is back.
+
+    works: the futures of what the students do.
+    """
+    while any(student.kernel is None and not each.done() for student, each in zip(wave, works, strict=True)):
         time.sleep(0.1)
     before = class_.log.read_text().count("The class: ")
     os.kill(class_.find_hub().pid, signal.SIGKILL)
