@@ -8,8 +8,8 @@ looks for the page.
 One row per student: `check_ms`, the slowest of the lab's first checks, without the wait for a server's free engines;
 `engines_s`, that wait with the start of engines; `idle_mb` and `busy_mb`, memory (PSS) of all that belongs to the
 student, with an idle kernel and with four engines after a run; `hang_named`, whether a run that hangs was ended with a
-report; `kept`, whether the kernel's variables and the student's file outlived the Hub; `graded`, whether the feedback
-is there. `leftovers`, in the summary, are processes that outlive the class.
+report; `kept`, whether the kernel's variables and the student's file outlived the Hub; `errors`, the checks that
+failed; `graded`, whether the feedback is there. `leftovers`, in the summary, are processes that outlive the class.
 """
 
 import os
@@ -164,7 +164,7 @@ def sees_feedback(student):
 
 
 def summary(rows):
-    """Whether nothing was lost or left, no check took too long, and idle students need little memory."""
+    """Whether nothing was lost or left, no check failed or took too long, and idle students need little memory."""
     *students, end = rows
     lost = [row["student"] for row in students if not (row["kept"] and row["handed_in"] and row["graded"])]
     checks = [row["check_ms"] for row in students]
@@ -177,6 +177,9 @@ def summary(rows):
         "idle_mb": round(statistics.median(row["idle_mb"] for row in students)),
         "busy_mb": round(statistics.median(row["busy_mb"] for row in students)),
         "hangs_named": sum(row["hang_named"] for row in students),
+        "checks_failed": sum(row["errors"] for row in students),
     }
-    good = not lost and not end["leftovers"] and numbers["hangs_named"] == len(students)
+    good = (
+        not lost and not end["leftovers"] and numbers["hangs_named"] == len(students) and not numbers["checks_failed"]
+    )
     return numbers | {"met": good and max(checks) < SLOWEST and numbers["idle_mb"] <= IDLE}
