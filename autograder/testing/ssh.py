@@ -114,10 +114,12 @@ class Machine:
         for file, line in ACCOUNT.items():
             text = Path("/etc", file).read_text() + line.format(name=self.name, uid=UID) + "\n"
             (self.folder / file).write_text(text)
+        ends_with_us = ["setpriv", "--pdeathsig=KILL", "--"]
         namespaces = ["--mount", "--uts", "--pid", "--ipc", "--fork", "--kill-child", "--mount-proc"]
+        program = ["bash", "-c", INIT, "machine", self.name, str(UID), self.folder, *list_kept()]
         with (self.folder / "log").open("wb") as log:
             self.process = subprocess.Popen(
-                ["unshare", *namespaces, "bash", "-c", INIT, "machine", self.name, str(UID), self.folder, *list_kept()],
+                [*ends_with_us, "unshare", *namespaces, *program],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
