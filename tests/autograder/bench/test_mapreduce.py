@@ -25,8 +25,9 @@ def test_pickling_a_labs_function_touches_no_deprecated_name(lab):
 
 @pytest.fixture
 def on_simulated_ranks(monkeypatch):
-    """Count on simulated ranks alone: this takes no engines."""
+    """Count on simulated ranks alone: this takes no engines and no Spark."""
     monkeypatch.setattr(bench, "CARRIERS", ("simulated", "simulated"))
+    monkeypatch.setattr(bench.spark, "list_missing", lambda: {"Spark": "left out"})
 
 
 @pytest.mark.usefixtures("on_simulated_ranks")

@@ -1,5 +1,6 @@
 """`course release`: what students receive, tried as a student tries it."""
 
+import functools
 import os
 import re
 import signal
@@ -10,13 +11,21 @@ from pathlib import Path
 
 import pytest
 
-from autograder.labs import release, source
+from autograder.labs import build, release, source
 from autograder.testing.mini_course import make_environment
 from course import command
 from course.home import HOME
 from course.student import identity
 
 SECRET = [source.SOLUTION[0], source.HIDDEN[0]]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built_once():
+    """All releases of these tests share one build of the labs, which does not change meanwhile."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(build, "build_all", functools.cache(build.build_all))
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -83,9 +92,10 @@ def test_a_folder_that_holds_something_else_is_left_alone(tmp_path, capsys):
 
 
 def test_labs_that_are_out_of_step_are_not_released(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(source, "LABS", tmp_path / "labs")  # as if none had been built
+    built = build.build_all()
+    monkeypatch.setattr(build, "build_all", lambda: built | {source.LABS / "index.ipynb": b"another"})
     assert command.main(["release", str(tmp_path / "students")]) == 1
-    assert "nothing was written" in capsys.readouterr().err
+    assert "labs/ is not what solutions/ gives (labs/index.ipynb)" in capsys.readouterr().err
     assert not (tmp_path / "students").exists()
 
 
