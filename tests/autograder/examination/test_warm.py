@@ -162,6 +162,20 @@ def test_a_warm_process_ends_with_its_examiner():
     assert not below[0].is_running()
 
 
+def test_what_is_imported_stays_for_hand_ins_that_need_less_or_more_but_never_the_other_keras(monkeypatch):
+    monkeypatch.setattr(warm.WarmProcess, "__init__", lambda self, modules: setattr(self, "modules", modules))
+    monkeypatch.setattr(warm.WarmProcess, "is_alive", lambda self: True)
+    monkeypatch.setattr(warm.WarmProcess, "close", lambda self: None)
+    monkeypatch.setattr(warm, "process", None)
+    had = []
+    for modules in (["torch"], [], ["tensorflow", "keras"], ["torch"], ["tensorflow", "tf_keras"], ["torch"]):
+        warm.prepare(modules)
+        had.append((warm.process, list(warm.process.modules)))
+    assert had[0] == had[1] and had[2] == had[3]
+    assert had[2][1] == ["torch", "tensorflow", "keras"]
+    assert had[4][1] == ["tensorflow", "tf_keras"] and had[5][1] == ["torch"]
+
+
 @pytest.mark.long
 def test_frameworks_compute_in_kernels_forked_after_their_import():
     warm.prepare(["torch", "tensorflow", "keras"])
