@@ -83,14 +83,16 @@ def build(builder, name, tags, only=None):
     with (OUT / f"{name}.log").open("w+") as log, errors_into(log):
         try:
             with patch_docutils(BOOK), docutils_namespace():  # so that several builds fit into one process
-                Sphinx(
+                app = Sphinx(
                     BOOK, BOOK, OUT / name, OUT / "doctrees" / name, builder,
                     confoverrides=settings, tags=tags, warning=log, status=None,
-                ).build()  # fmt: skip
+                )  # fmt: skip
+                app.build()
         except ExecutionError as error:
             raise Problem(describe_failure(Path(str(error)), error.__cause__)) from None
         log.seek(0)
         prune_cache(cache)
+        remove_old_pages(OUT / name, app.env.found_docs)
         warnings = [line for line in log.read().splitlines() if re.search(r": (WARNING|ERROR|CRITICAL):", line)]
     if warnings:
         shutil.rmtree(OUT / "doctrees" / name, ignore_errors=True)  # otherwise the next build does not warn again
@@ -134,6 +136,15 @@ def prune_cache(cache):
     for record in records:
         if last.get(record.uri) != record.pk:
             outputs.remove_cache(record.pk)
+
+
+def remove_old_pages(folder, documents):
+    """Remove pages and decks of documents that are there no longer, as when a page of all became one of instructors."""
+    decks = {f"slides/{Path(name).name}" for name in documents if name.startswith("chapters/")}
+    for page in folder.glob("[!_]*/*.html"):
+        if (name := f"{page.parent.name}/{page.stem}") not in decks | documents:
+            page.unlink()
+            (folder / "_sources" / f"{name}.md.txt").unlink(missing_ok=True)
 
 
 def digest_course():

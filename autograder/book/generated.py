@@ -131,7 +131,7 @@ class Pages(Generated):
 
     def make(self):
         self.env.note_reread()
-        folder, caption = self.arguments[0].split(maxsplit=1)
+        folder, _, caption = self.arguments[0].partition(" ")
         if not any(name.startswith(f"{folder}/") for name in self.env.found_docs):
             return []
         return self.parse_text_to_nodes(f"```{{toctree}}\n:caption: {caption}\n:maxdepth: 1\n:glob:\n\n{folder}/*\n```")

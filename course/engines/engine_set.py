@@ -108,12 +108,12 @@ class EngineSet:
     def stop(self):
         """End every process; none is left when this returns."""
         self._fail("The engines have been stopped")
-        if self.rest:
-            self.rest.lease.release()
         if self.client:
             self.client.close(linger=0)
         if self.supervisor:
             self.supervisor.close()
+        if self.rest:
+            self.rest.lease.release()  # not earlier: another student's engines would start beside these
 
     def read_logs(self):
         """Return the end of each process's output, for the person who must find out why the engines did not start."""

@@ -47,9 +47,10 @@ class Rest:
 
     def wake(self):
         """Note that the engines are about to be used, and wait until they are back. Raises Problem if they are not."""
-        self._last_use = time.monotonic()
-        if not self.is_away or self._set.failure:
-            return
+        with self._set.sending_lock:  # they are put away before this, or not at all
+            self._last_use = time.monotonic()
+            if not self.is_away or self._set.failure:
+                return
         with self._lock:
             if not self._returning or not self._returning.is_alive():
                 self._problem = None

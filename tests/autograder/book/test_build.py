@@ -4,7 +4,7 @@ import nbformat
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
 
-from autograder.book.build import prune_cache
+from autograder.book.build import prune_cache, remove_old_pages
 
 
 def run(cache, page, code):
@@ -30,3 +30,13 @@ def test_outputs_of_an_earlier_text_of_an_earlier_course_and_of_a_page_that_is_g
     assert kept == {(str(pages[0]), "1"), (str(pages[1]), "3")}
     assert not earlier.exists()
     assert len(list((present / "executed").iterdir())) == 2
+
+
+def test_a_page_that_is_there_no_longer_is_removed_with_its_deck_and_its_source(tmp_path):
+    kept = ["index.html", "chapters/a.html", "slides/a.html", "_static/reveal.html", "_sources/chapters/a.md.txt"]
+    old = ["chapters/b.html", "slides/b.html", "guide/a.html", "_sources/guide/a.md.txt"]
+    for name in kept + old:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    remove_old_pages(tmp_path, {"index", "chapters/a"})
+    assert sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.*")) == sorted(kept)

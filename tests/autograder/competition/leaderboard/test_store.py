@@ -165,6 +165,9 @@ def test_one_query_alone_is_one_message_and_a_board_finds_a_database_that_was_st
         with store.database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as other:
             assert store.settings.is_instructor(token)  # by a second connection of the pool
             other.execute(
-                sql.text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid != pg_backend_pid()")
+                sql.text(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                    " WHERE pid != pg_backend_pid() AND datname = current_database()"
+                )
             )
         assert store.settings.is_instructor(token)
