@@ -42,6 +42,10 @@ class Folder:
         """Return the folder that a student sees as the exchange's inbound/, and no other student sees."""
         return self.inboxes / name
 
+    def collected(self, name):
+        """Return the file that says which hand-ins of a student's inbox were collected, and when each was handed in."""
+        return self.root / "exchange" / "collected" / f"{name}.json"
+
     def server_log(self, name):
         """Return the log of a student's server."""
         return self.hub / "servers" / f"{name}.log"

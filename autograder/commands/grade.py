@@ -38,7 +38,10 @@ def add_arguments(parser):
 def run(args):
     """Grade everything in HAND-INS; returns 1 where a hand-in could not be graded at all."""
     progress = Progress(is_quiet=args.json)
-    hand_ins, class_folder = find_hand_ins(args)
+    left_out = []
+    hand_ins, class_folder = find_hand_ins(args, left_out.append)
+    for sentence in left_out:
+        progress.print(sentence)
     progress.print(f"Reading {hand_ins} ...")
     try:
         from autograder.gradebook import grading
@@ -62,7 +65,10 @@ def run(args):
         for outcome in result.outcomes:
             print(json.dumps(make_row(outcome)))
         summary = {"graded": graded, "failed": len(failed), "not_graded": result.strays, "csv": str(result.csv)}
-        summary |= {"changed": [dataclasses.asdict(change) for change in result.changes], "notes": result.notes}
+        summary |= {
+            "changed": [dataclasses.asdict(change) for change in result.changes],
+            "notes": left_out + result.notes,
+        }
         summary |= {"returns": [str(path) for path in result.returns]}
         print(json.dumps({"summary": summary}))
     else:
@@ -78,15 +84,18 @@ def run(args):
     return 1 if failed else 0
 
 
-def find_hand_ins(args):
-    """Return the hand-ins and the class's folder; of a class that is served here, what is new is collected first."""
+def find_hand_ins(args, say):
+    """Return the hand-ins and the class's folder; of a class that is served here, what is new is collected first.
+
+    say: called with sentences on hand-ins that were not collected.
+    """
     served = Folder(args.hand_ins)
     if served.settings.is_file():
         from autograder.classroom.collect import collect
 
         settings = read(served)
         os.umask(0o022)  # students read their feedback through their servers
-        collect(served)
+        collect(served, say)
         return served.hand_ins, args.classroom or settings.class_
     if args.classroom is None:
         raise Problem(f"{args.hand_ins} is not the folder of a served class: name the class's folder with --class.")
