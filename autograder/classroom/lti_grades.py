@@ -31,7 +31,11 @@ PATIENCE = 30  # seconds to wait for an answer
 
 
 class Refusal(Exception):
-    """The platform refused one score, or one line item; the message says why."""
+    """The platform refused one score, or one line item; the message says why. status: of its answer, if it matters."""
+
+    def __init__(self, message, status=None):
+        super().__init__(message)
+        self.status = status
 
 
 @dataclasses.dataclass
@@ -115,8 +119,12 @@ def _send_one(platform, launches, items, lab, name, score, outcome):
 
 
 def _find_item(platform, launches, context, lab, most):
-    """The address of the lab's line item in a course of the platform, made where it is missing; or the Refusal."""
-    if url := launches.find_item(context, lab):
+    """The address of the lab's line item in a course of the platform, made where it is missing; or the Refusal.
+
+    Somebody may have deleted on the platform the line item that was used before.
+    """
+    url = launches.find_item(context, lab)
+    if url and not platform.is_gone(url):
         return url
     items = launches.find_items(context)
     if items is None:
@@ -152,6 +160,14 @@ class Platform:
         address = address.copy_with(path=f"{address.path.rstrip('/')}/scores")
         self._request("POST", address, "score", json=score, headers={"Content-Type": SCORE_TYPE})
 
+    def is_gone(self, url):
+        """Whether the platform no longer has a line item; False where the tool may not ask."""
+        try:
+            self._request("GET", url, "lineitem", headers={"Accept": ITEM_TYPE})
+        except Refusal as refusal:
+            return refusal.status in (404, 410)
+        return False
+
     def find_item(self, items, lab):
         """The address of the line item that was made for a lab earlier, or None."""
         address, seen = httpx.URL(items).copy_merge_params({"resource_id": lab}), set()
@@ -177,7 +193,8 @@ class Platform:
         headers = headers | {"Authorization": f"Bearer {self._find_token(scope)}"}
         answer = self.client.request(method, url, headers=headers, **content)
         if not answer.is_success:
-            raise Refusal(f"the platform refused {describe(method, scope)} ({read_reason(answer)}).")
+            reason = f"the platform refused {describe(method, scope)} ({read_reason(answer)})."
+            raise Refusal(reason, answer.status_code)
         return answer
 
     def _find_token(self, scope):

@@ -45,7 +45,7 @@ class Platform(SigningServer):
         self.users = {}
         self.alter = lambda claims: claims
         self.signs_with = None
-        self.items = {}
+        self.items, self.made = {}, 0
         self.scores, self.attempts = {}, []
         self.tokens, self.assertions = {}, set()
         self.grants = {SCOPE("lineitem"), SCOPE("score")}
@@ -63,7 +63,8 @@ class Platform(SigningServer):
 
     def make_item(self, label, most=100.0, **values):
         """Add a line item; returns its address, which has a query as Moodle's have."""
-        number = str(len(self.items) + 1)
+        self.made += 1
+        number = str(self.made)
         address = f"{self.url}{ITEMS}/{number}/lineitem?type_id=1"
         self.items[number] = {"id": address, "label": label, "scoreMaximum": most} | values
         return address
@@ -146,10 +147,12 @@ class Platform(SigningServer):
         return 200, {}, answer
 
     def find_route(self, request):
-        """Also the scores of a line item, whose path has a number."""
+        """Also a line item, whose path has a number, and its scores."""
         parts = request.path.removeprefix(f"{ITEMS}/").split("/")
         if request.method == "POST" and parts[0] in self.items and parts[1:] == ["lineitem", "scores"]:
             return lambda request: self.take_score(parts[0], request)
+        if request.method == "GET" and parts[0] in self.items and parts[1:] == ["lineitem"]:
+            return lambda request: self.show_item(parts[0], request)
         return super().find_route(request)
 
     def list_items(self, request):
@@ -164,6 +167,12 @@ class Platform(SigningServer):
             query = urlencode(request.query | {"from": begin + PAGE})
             headers["Link"] = f'<{self.url}{ITEMS}?{query}>; rel="next"'
         return 200, headers, items[begin : begin + PAGE]
+
+    def show_item(self, number, request):
+        """AGS 3.2.2: one line item."""
+        self._require_scope(request, "lineitem")
+        require(ITEM_TYPE in request.headers.get("Accept", ""), f"an answer is {ITEM_TYPE}", 406)
+        return 200, {"Content-Type": ITEM_TYPE}, self.items[number]
 
     def add_item(self, request):
         """AGS 3.2.5: a new line item."""

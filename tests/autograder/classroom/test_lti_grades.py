@@ -110,6 +110,23 @@ def test_a_column_that_a_launch_named_is_used(folder, platform):
     assert {number for number, _ in platform.scores} == {"1"}
 
 
+def test_a_column_that_was_deleted_on_the_platform_is_made_once_more_and_gets_every_score(folder, platform):
+    send(folder, platform)
+    platform.items.clear()
+    platform.scores.clear()
+    outcome = send(folder, platform)
+    assert (outcome.sent, outcome.unchanged, len(outcome.failures)) == (2, 0, 1)
+    assert len(platform.items) == 1 and list_scores(platform) == [("7", 7.5, 8.0), ("8", 3.0, 8.0)]
+    assert send(folder, platform).unchanged == 2
+
+
+def test_a_column_that_a_launch_named_stays_while_the_platform_has_it(folder, platform):
+    Launches(folder.launches).note_item(CONTEXT, LAB, platform.make_item("Regression", most=100))
+    del platform.users["7"]
+    assert send(folder, platform).sent == 1
+    assert len(platform.items) == 1
+
+
 def test_a_score_that_the_platform_refuses_is_one_sentence_and_the_others_arrive(folder, platform):
     del platform.users["7"]
     outcome = send(folder, platform)
