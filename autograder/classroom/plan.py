@@ -57,6 +57,11 @@ class Need:
     idle: float
     busy: float
 
+    @property
+    def work(self):
+        """What engines at work add to a student who is idle; at least 1, whatever was measured on a busy machine."""
+        return max(1, self.busy - self.idle)
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -71,7 +76,7 @@ class Plan:
     @property
     def most_students(self):
         """How many students fit, of whom as many as one set of engines allows are at work."""
-        return max(0, int((self.memory - (self.need.busy - self.need.idle)) / self.need.idle))
+        return max(0, int((self.memory - self.need.work) / self.need.idle))
 
     @property
     def engines(self):
@@ -80,14 +85,14 @@ class Plan:
         Never fewer than one student may have, because a lab that asks for all of these would be refused.
         """
         left = self.memory - self.students * self.need.idle
-        at_work = max(1, int(left / (self.need.busy - self.need.idle)))
+        at_work = max(1, int(left / self.need.work))
         return min(self.limits.count_engines(), max(self.limits.engines_per_student, ENGINES * at_work))
 
     @property
     def required(self):
         """MB for all students, with as many of them at work as the engines allow."""
         at_work = min(self.students, self.engines // ENGINES)
-        return self.students * self.need.idle + at_work * (self.need.busy - self.need.idle)
+        return self.students * self.need.idle + at_work * self.need.work
 
     @property
     def is_possible(self):

@@ -46,7 +46,11 @@ def plan_class(root, students):
     if students < 1:
         raise Problem(f"--plan takes a number of students of at least 1, not {students}.")
     folder = Folder(root) if root else None
-    table = settings.read(folder).limits if folder and folder.settings.exists() else {}
+    if folder and not folder.settings.exists():
+        raise Problem(
+            f"{folder.root} is no class: it has no {folder.settings.name}. --plan alone takes default limits."
+        )
+    table = settings.read(folder).limits if folder else {}
     print("Measuring what one student needs here; this takes about a minute ...", flush=True)
     planned = plan.make_plan(students, limits.read(table, folder and folder.settings))
     print(planned.describe())

@@ -60,6 +60,17 @@ def test_one_student_is_measured_on_this_machine_and_leaves_no_process(capsys):
     assert {process.pid for process in psutil.Process().children(recursive=True)} <= before
 
 
+def test_a_measurement_without_a_difference_makes_a_plan():
+    plan = Plan(60, 16, 64_000, Need(idle=400, busy=400), Limits(engines=64))
+    assert plan.engines == 64 and plan.most_students == 159 and plan.is_possible
+
+
+def test_a_folder_that_is_no_class_has_no_limits_to_plan_with(capsys, tmp_path):
+    assert main(["classroom", "--plan", "60", str(tmp_path / "clas")]) == 1
+    error = capsys.readouterr().err
+    assert f"{tmp_path / 'clas'} is no class: it has no classroom.toml" in error and error.count("\n") == 1
+
+
 @pytest.mark.parametrize("arguments", [["--plan", "0"], []])
 def test_a_call_that_makes_no_sense_is_one_sentence(capsys, arguments):
     assert main(["classroom", *arguments]) == 1
