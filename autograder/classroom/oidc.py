@@ -11,7 +11,8 @@ classroom.toml:
     authorize_url = "https://login.example.org/realms/university/protocol/openid-connect/auth"
     token_url = "https://login.example.org/realms/university/protocol/openid-connect/token"
     jwks_url = "https://login.example.org/realms/university/protocol/openid-connect/certs"
-    # user = "sub"               the claim that becomes the user name; choose none that users can change
+    # user = "sub"               the claim that becomes the user name; choose none that users can change;
+    #                            with "email", nobody logs in whose address the provider calls unverified
     # roles = "groups"           the claim with roles, a path such as "realm_access.roles" too
     # instructors = ["staff"]    the roles of instructors, beside the names in `instructors` above
     # students = ["ml-2026"]     the roles of students; without it everybody of the provider may log in
@@ -73,7 +74,10 @@ class ProviderAuthenticator(GenericOAuthenticator):
                 f"The provider does not say your {self.username_claim}. An instructor has to choose another claim as "
                 "user in classroom.toml, or the provider has to release this one.",
             )
-        return claims.make_user_name(value, ignores_case=self.username_claim == "email")
+        is_address = self.username_claim == "email"
+        if is_address and user_info.get("email_verified") in (False, "false"):  # some providers send a text
+            raise HTTPError(403, "The provider has not verified your e-mail address: verify it there and log in again.")
+        return claims.make_user_name(value, ignores_case=is_address)
 
     async def update_auth_model(self, auth_model):
         """Make instructors admins, by role or by name."""
