@@ -197,6 +197,11 @@ def test_the_image_is_made_by_the_command_that_sets_up_a_class():
     assert "--uid 1000" in text  # kubernetes.yaml's
 
 
+def test_docker_and_podman_both_leave_this_machines_files_out_of_the_image():
+    assert {".git", ".venv", "work", "book/_build"} <= set((HOME / ".dockerignore").read_text().splitlines())
+    assert not (HOME / ".containerignore").exists()  # podman would read it in place of .dockerignore
+
+
 @pytest.mark.parametrize("name", ["install.sh", "remove.sh"])
 def test_the_scripts_are_valid_and_refuse_what_they_do_not_know(name):
     subprocess.run(["sh", "-n", DEPLOY / name], check=True)
