@@ -1,7 +1,7 @@
-"""Serves a class until it is stopped: checks what the Hub needs, starts it, and starts it again if it is killed.
+"""Serves a class until it is stopped: checks what the Hub needs, starts it and its proxy, and starts both again.
 
-If this process is killed, the Hub ends with it, and students' servers run on until the next start finds them. A stop by
-Ctrl-C or SIGTERM ends the students' servers, too.
+If this process is killed or gives up, the Hub ends with it, and students' servers run on until the next start finds
+them. A stop by Ctrl-C or SIGTERM ends the students' servers, too.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ PROXY = "configurable-http-proxy"
 SECONDS_TO_ANSWER = 600
 SECONDS_TO_STOP = 300
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # that end the class
-SHORTEST = 20  # seconds: a Hub that ends sooner is not started again
+SHORTEST = 20  # seconds: a Hub or a proxy that ends sooner is not started again
 
 
 def prepare(root, say):
@@ -84,20 +84,32 @@ def serve(root, say):
         prepare_ports(folder, settings)
         for number in SIGNALS:
             signal.signal(number, signal.default_int_handler)
-        proxy = stack.enter_context(start_proxy(folder, settings))
         try:
             while True:
-                began = time.monotonic()
-                with start_hub(folder) as process:
-                    wait_until_it_answers(process, folder, settings)
-                    say(f"The class: {settings.url}\nPress Ctrl-C to stop.")
-                    while process.poll() is None and proxy.poll() is None:
-                        time.sleep(0.5)
-                if proxy.poll() is not None or time.monotonic() - began < SHORTEST:
-                    raise Problem(f"the Hub or its proxy ended by itself: the reason is at the end of {folder.log}.")
-                say(f"The Hub ended (status {process.returncode}) and is started again; students' servers run on.")
+                serve_with_one_proxy(folder, settings, say)
         except KeyboardInterrupt:
             say("The class has ended.")
+
+
+def serve_with_one_proxy(folder, settings, say):
+    """Run the proxy, and the Hub again and again, until the proxy ends by itself. Raises Problem if one ends early.
+
+    A new proxy knows no server. The Hub gives it all routes only when it starts, so it ends with the proxy.
+    """
+    proxy_began = time.monotonic()
+    with start_proxy(folder, settings) as proxy:
+        while proxy.poll() is None:
+            began = time.monotonic()
+            with start_hub(folder) as process:
+                if wait_until_it_answers(process, proxy, folder, settings):
+                    say(f"The class: {settings.url}\nPress Ctrl-C to stop.")
+                while process.poll() is None and proxy.poll() is None:
+                    time.sleep(0.5)
+            if time.monotonic() - (began if proxy.poll() is None else proxy_began) < SHORTEST:
+                raise Problem(f"the Hub or its proxy ended by itself: the reason is at the end of {folder.log}.")
+            if proxy.poll() is None:
+                say(f"The Hub ended (status {process.returncode}) and is started again; students' servers run on.")
+    say(f"The proxy ended (status {proxy.returncode}): it and the Hub are started again; students' servers run on.")
 
 
 @contextlib.contextmanager
@@ -116,17 +128,20 @@ def lock(folder):
 
 @contextlib.contextmanager
 def start_hub(folder):
-    """Run the Hub; yields its process, and stops it at the end."""
+    """Run the Hub; yields its process. Only Ctrl-C stops it gently, since a Hub that stops ends students' servers."""
     process = start(folder, [sys.executable, "-P", "-m", "jupyterhub", "-f", str(folder.config)])
     try:
         yield process
+    except KeyboardInterrupt:
+        for number in SIGNALS:  # a second one must not leave servers behind
+            signal.signal(number, signal.SIG_IGN)
+        end(process)
+        for number in SIGNALS:
+            signal.signal(number, signal.default_int_handler)
+        raise
     finally:
-        if process.poll() is None:
-            for number in SIGNALS:  # a second one must not leave servers behind
-                signal.signal(number, signal.SIG_IGN)
-            end(process)
-            for number in SIGNALS:
-                signal.signal(number, signal.default_int_handler)
+        process.kill()
+        process.wait()
 
 
 @contextlib.contextmanager
@@ -173,13 +188,15 @@ def end(process):
         process.wait()
 
 
-def wait_until_it_answers(process, folder, settings):
-    """Wait until the Hub's page answers through the proxy. Raises Problem."""
+def wait_until_it_answers(process, proxy, folder, settings):
+    """Wait until the Hub's page answers through the proxy; returns False if the proxy ends. Raises Problem."""
     url = f"{settings.local_url}/hub/health"
     deadline = time.monotonic() + SECONDS_TO_ANSWER
-    while process.poll() is None and time.monotonic() < deadline:
+    while process.poll() is None and proxy.poll() is None and time.monotonic() < deadline:
         with contextlib.suppress(httpx.TransportError):
             if httpx.get(url, trust_env=False, verify=False, timeout=5).status_code == 200:
-                return
+                return True
         time.sleep(1)
-    raise Problem(f"the Hub did not start: the reason is at the end of {folder.log}.")
+    if proxy.poll() is None:
+        raise Problem(f"the Hub did not start: the reason is at the end of {folder.log}.")
+    return False

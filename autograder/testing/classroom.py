@@ -73,6 +73,11 @@ class ClassroomProcess:
         """The Hub's process."""
         return next(each for each in psutil.Process(self.process.pid).children() if "jupyterhub" in each.cmdline())
 
+    def find_proxy(self):
+        """The process of the Hub's proxy."""
+        children = psutil.Process(self.process.pid).children()
+        return next(each for each in children if any("configurable-http-proxy" in word for word in each.cmdline()))
+
     def first_password(self, name):
         """The first password that the class made for an instructor."""
         rows = dict(line.split(",")[:2] for line in (self.folder / "instructors.csv").read_text().splitlines())

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from subprocess import PIPE
 from types import SimpleNamespace
 
@@ -17,7 +18,7 @@ from traitlets.config import Config
 from autograder.classroom import hub, serve, spawner
 from autograder.classroom.folder import Folder
 from autograder.examination import sandbox
-from autograder.testing.classroom import need_proxy
+from autograder.testing.classroom import Student, need_proxy, serving
 from course.command import main
 
 
@@ -175,3 +176,29 @@ def test_a_server_is_found_again_after_somebody_set_the_clock(monkeypatch):
     monkeypatch.setattr("psutil._pslinux.boot_time", lambda: 0.0)
     assert psutil.Process().create_time() != before
     assert spawner.is_running(own, started)
+
+
+@pytest.mark.long
+def test_a_proxy_that_is_killed_comes_back_and_a_class_that_gives_up_leaves_servers_to_the_next_start(tmp_path):
+    with serving(tmp_path / "ml", ["ada,first-of-ada"]) as class_:
+        ada = Student(class_.url, "ada")
+        ada.log_in("first-of-ada")
+        ada.start()
+        ada.run("kept = 42")
+        class_.note_processes()
+        proxy = class_.find_proxy()
+        time.sleep(max(0, proxy.create_time() + serve.SHORTEST - time.time()))
+
+        proxy.kill()
+        class_.wait_for("The class: ", count=2)
+        assert class_.log.read_text().count("The proxy ended") == 1
+        assert ada.run("print(kept)").strip() == "42"
+
+        while class_.process.poll() is None:  # no proxy lives for long, as where memory is short
+            with contextlib.suppress(psutil.Error, StopIteration):
+                class_.find_proxy().kill()
+            time.sleep(0.1)
+        assert "the Hub or its proxy ended by itself" in class_.log.read_text()
+
+        class_.start()
+        assert ada.run("print(kept)").strip() == "42"
