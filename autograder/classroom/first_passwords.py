@@ -13,7 +13,7 @@ from nativeauthenticator.handlers import ChangePasswordAdminHandler, ChangePassw
 from nativeauthenticator.orm import UserInfo
 from traitlets import Unicode
 
-from autograder.classroom import settings
+from autograder.classroom import settings, used_passwords
 from autograder.classroom.accounts import refuse_all
 from autograder.classroom.folder import Folder
 from course.errors import Problem
@@ -79,4 +79,5 @@ class FirstPasswords(NativeAuthenticator):
             user = UserInfo(username=person.name, password=hashed, is_authorized=True)
             self.db.add(user)
             self.db.commit()
+            used_passwords.note(Folder(self.classroom), person)
         return user

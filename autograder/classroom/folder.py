@@ -26,6 +26,7 @@ class Folder:
         self.log = self.hub / "hub.log"
         self.ports = self.hub / "ports.json"
         self.proxy_token = self.hub / "proxy_token"  # by which the Hub changes the proxy's routes
+        self.used_passwords = self.hub / "used_passwords.json"  # digests of first passwords that opened an account
         self.lock = self.hub / ".lock"
         self.client_secret = self.root / "client-secret"  # what an OpenID Connect provider gave for this class
         self.launches = self.hub / "lti.sqlite"  # who came from an LTI platform, and where grades belong there

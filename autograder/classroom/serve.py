@@ -17,7 +17,7 @@ from pathlib import Path
 import httpx
 from filelock import FileLock, Timeout
 
-from autograder.classroom import accounts, hub, limits
+from autograder.classroom import accounts, hub, limits, used_passwords
 from autograder.classroom.folder import Folder
 from autograder.classroom.settings import find_people, read
 from autograder.examination import sandbox
@@ -41,6 +41,8 @@ def prepare(root, say):
         people = find_people(folder, settings)
         if settings.accounts["kind"] == "csv":
             for sentence in folder.make_passwords(settings.instructors, people):
+                say(sentence)
+            for sentence in used_passwords.describe_changes(folder, people, settings.url):
                 say(sentence)
         for note in Classroom(settings.class_).notes:
             say(note)

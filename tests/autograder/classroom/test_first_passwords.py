@@ -1,15 +1,20 @@
 """First passwords, as the Hub's process checks them: guesses count, and a mistake in a table is said as such."""
 
 import asyncio
+import contextlib
 from types import SimpleNamespace
 
 import bcrypt
 import pytest
+from nativeauthenticator.orm import UserInfo
+from sqlalchemy import create_engine
+from sqlalchemy.orm import Session
 from tornado.web import HTTPError
 
-from autograder.classroom import first_passwords
+from autograder.classroom import first_passwords, serve
 from autograder.classroom.first_passwords import FirstPasswords
 from autograder.classroom.folder import Folder
+from course.errors import Problem
 
 
 @pytest.fixture
@@ -72,3 +77,25 @@ def test_whoever_was_taken_out_of_the_table_has_to_log_in_again(authenticator, f
 def test_nobody_changes_to_a_password_that_is_too_long_to_log_in_with(authenticator):
     assert authenticator.is_password_strong("x9" * 36)
     assert not authenticator.is_password_strong("x9" * 36 + "x")
+
+
+def test_a_first_password_that_is_edited_after_the_first_log_in_is_said_once(folder, tmp_path):
+    engine = create_engine(f"sqlite:///{tmp_path / 'hub.sqlite'}")
+    UserInfo.metadata.create_all(engine)
+    with Session(engine) as database:
+        authenticator = FirstPasswords(add_new_table=False, db=database, classroom=str(folder.root))
+        assert log_in(authenticator, "first-of-ada") == ["ada"]
+        assert "ada" not in prepare(folder)
+        folder.students.write_text("name,password\nada,second-of-ada\n")
+        assert "The new first password of ada does not count, because the account is open already" in prepare(folder)
+        assert "ada" not in prepare(folder)
+        assert log_in(authenticator, "first-of-ada", "second-of-ada") == ["ada", None]
+    engine.dispose()
+
+
+def prepare(folder):
+    """What is said of first passwords when the class starts."""
+    said = []
+    with contextlib.suppress(Problem):  # this machine may lack what serving needs
+        serve.prepare(folder.root, said.append)
+    return "\n".join(sentence for sentence in said if "first password" in sentence)
