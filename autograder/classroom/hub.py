@@ -26,6 +26,7 @@ CONFIG = """from autograder.classroom.hub import configure
 
 configure(get_config(), {root!r})  # noqa: F821 - JupyterHub provides it
 """
+SECONDS_TO_NOTICE = 3  # at most, until a server that ended has no route: another student may listen at its port then
 SECONDS_TO_START = 300  # for a student's server, while many start at the same time
 
 
@@ -70,6 +71,7 @@ def configure_servers(c, folder, settings):
     c.Spawner.cmd = [sys.executable, "-P", "-m", "course.student.hub"]
     c.Spawner.default_url = "/lab/tree/index.ipynb"
     c.Spawner.env_keep = []
+    c.Spawner.poll_interval = SECONDS_TO_NOTICE
     c.Spawner.start_timeout = c.Spawner.http_timeout = SECONDS_TO_START
     c.Spawner.server_token_scopes = [
         "users:activity!user", "access:servers!server", "access:services!service=board",
