@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 import httpx
+import psutil
 from filelock import FileLock, Timeout
 
 from autograder.classroom import accounts, hub, limits, used_passwords
@@ -27,6 +28,7 @@ from course.errors import Problem
 PROXY = "configurable-http-proxy"
 SECONDS_TO_ANSWER = 600
 SECONDS_TO_STOP = 300
+SECONDS_FOR_SERVICES = 120
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # that end the class
 SHORTEST = 20  # seconds: a Hub or a proxy that ends sooner is not started again
 
@@ -101,6 +103,7 @@ def serve_with_one_proxy(folder, settings, say):
     proxy_began = time.monotonic()
     with start_proxy(folder, settings) as proxy:
         while proxy.poll() is None:
+            wait_for_services(settings)
             began = time.monotonic()
             with start_hub(folder) as process:
                 if wait_until_it_answers(process, proxy, folder, settings):
@@ -177,6 +180,20 @@ def start(folder, command, more=None):
             cwd=folder.hub, env=os.environ | {"PATH": path} | (more or {}), stdin=subprocess.DEVNULL,
             stdout=log, stderr=log, start_new_session=True,
         )  # fmt: skip
+
+
+def wait_for_services(settings):
+    """Wait until the services of a Hub that was killed have ended, before which the next one's cannot start.
+
+    They end by themselves, a leaderboard within half a minute on a busy machine.
+    """
+    ends = [("course.command", "board", str(settings.board)), ("course.command", "formgrader", str(settings.class_))]
+    left = []
+    for process in psutil.process_iter(["cmdline", "uids"]):
+        command, users = process.info["cmdline"] or [], process.info["uids"]
+        if users and users.real == os.getuid() and tuple(command[-3:]) in ends:  # a student's could call itself so
+            left.append(process)
+    psutil.wait_procs(left, timeout=SECONDS_FOR_SERVICES)
 
 
 def end(process):

@@ -188,6 +188,16 @@ def test_a_server_is_found_again_after_somebody_set_the_clock(monkeypatch):
     assert spawner.is_running(own, started)
 
 
+def test_a_new_hub_waits_for_the_leaderboard_of_one_that_was_killed(tmp_path):
+    settings = SimpleNamespace(board=tmp_path / "board", class_=tmp_path / "class")
+    code = "import time; print(flush=True); time.sleep(1)"
+    command = [sys.executable, "-c", code, "course.command", "board", str(settings.board)]
+    with subprocess.Popen(command, stdout=PIPE) as process:
+        process.stdout.readline()
+        serve.wait_for_services(settings)
+        assert process.poll() == 0
+
+
 @pytest.mark.long
 def test_a_proxy_that_is_killed_comes_back_and_a_class_that_gives_up_leaves_servers_to_the_next_start(tmp_path):
     with serving(tmp_path / "ml", ["ada,first-of-ada"]) as class_:
