@@ -53,10 +53,10 @@ def grade_attacks(attacks, workers=None):
         honest = {name: make_solved_hand_in(release, solution, sources) for name, sources in HONEST.items()}
         for student, notebook in honest.items():
             write_hand_in(hand_ins / student / LAB, build.to_bytes(notebook))
+        with Classroom(class_).configuration.open("a") as file:
+            file.write(f"c.Examine.cell_seconds = {CELL_SECONDS}\n")
         grade(hand_ins, class_, workers)
         grade_by_hand(class_)
-        with ClassFolder(class_).configuration.open("a") as file:
-            file.write(f"c.Examine.cell_seconds = {CELL_SECONDS}\n")
         contents, before = read_class(class_, HONEST), Before()
         for attack in attacks:
             write_attack(attack, hand_ins / attack.student / LAB, release, solution, places)
