@@ -20,7 +20,7 @@ from autograder.labs import build, source
 
 WAYS = ("plain", "outside")
 MESSAGES = " Messages: "  # in a verdict, between what is wrong and the messages themselves
-EVERY = 7  # one answer in seven is in the sample
+EVERY = 15  # one answer in fifteen is in the sample
 PATIENCE = 120  # seconds per cell; generous, because a verdict must not depend on how busy this machine is
 
 
@@ -106,7 +106,7 @@ def run_cells(notebook, examination, with_measures=False):
 
 
 def sample(given):
-    """Return the answers to judge in the plain way where time is short: every seventh, and what these leave out.
+    """Return the answers to judge in the plain way where time is short: every fifteenth, and what these leave out.
 
     That is, for each check that they do not lose, the first answer that loses it, and for each task of which they have
     no right answer, the first one.

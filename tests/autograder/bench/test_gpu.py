@@ -75,6 +75,7 @@ def trials():
     return dict(zip(TRIED, json.loads(ended.stdout.splitlines()[-1]), strict=True))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", TRIED)
 def test_the_code_of_a_part_runs_on_the_processor(trials, name):
     assert trials[name].get("figures"), trials[name]
