@@ -3,6 +3,7 @@
 import contextlib
 import copy
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -66,6 +67,15 @@ def pytest_runtest_makereport(item, call):
         report.outcome = "failed"
         report.longrepr = f"{item.nodeid} was skipped, which is a failure with CI=true: {call.excinfo.value}"
     return report
+
+
+@pytest.fixture(scope="module", autouse=True)
+def without_torch(request):
+    """Spare engines the import of PyTorch, most of a start, in modules that do not name it and run no whole labs."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not re.search("torch|run_lab", request.path.read_text()):
+            patch.setenv("COURSE_PREFORK_TORCH", "no")
+        yield
 
 
 @pytest.fixture(scope="session")

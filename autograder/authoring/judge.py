@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 
 from autograder.examination import sandbox
-from autograder.examination.examine import Examination
+from autograder.examination.examine import Examination, spare_imports
 from autograder.examination.kernel import Kernel, KernelLost, TimeUp
 from autograder.examination.outputs import make_error
 from autograder.intake import tidy
@@ -47,7 +47,7 @@ def examine_lab(way, solution, untouched, answers):
     """
     untouched, solved = copy.deepcopy(untouched), copy.deepcopy(solution)
     start = time.monotonic()
-    with open_kernel(way) as examination:
+    with open_kernel(way, spare_imports(solution)) as examination:
         run_cells(untouched, examination)
         run_cells(solved, examination, with_measures=way == "plain")
         seconds = examination.kernel.now() - start
@@ -61,13 +61,16 @@ def untouched_version(name, solution):
 
 
 @contextlib.contextmanager
-def open_kernel(way):
-    """An examination in a new kernel: `run_cell(cell)` runs a cell in the given way, `kernel` is the kernel."""
+def open_kernel(way, settings=None):
+    """An examination in a new kernel: `run_cell(cell)` runs a cell in the given way, `kernel` is the kernel.
+
+    settings: variables for the kernel's environment.
+    """
     if way == "plain":
-        with Kernel(unsafe=True) as kernel:
+        with Kernel(unsafe=True, settings=settings) as kernel:
             yield PlainExamination(kernel)
     else:
-        with Kernel(unsafe=bool(sandbox.why_unavailable())) as kernel:
+        with Kernel(unsafe=bool(sandbox.why_unavailable()), settings=settings) as kernel:
             yield Examination(kernel, PATIENCE, math.inf)
 
 

@@ -28,9 +28,7 @@ def examine(notebook, cell_seconds=CELL_SECONDS, unsafe=False, on_cell=lambda ce
     unsafe: without a sandbox. files: path -> content (bytes) of what lies beside the notebook. Returns a dict: remarks
     (one sentence on each thing that went wrong), and the cpu_seconds and peak_memory (bytes) that the notebook took.
     """
-    settings = {"NBGRADER_EXECUTION": "autograde"}  # as nbgrader says it
-    if not uses_torch(notebook):
-        settings["COURSE_PREFORK_TORCH"] = "no"
+    settings = {"NBGRADER_EXECUTION": "autograde"} | spare_imports(notebook)  # the first as nbgrader says it
     with Kernel(unsafe, settings, files=files) as kernel:
         examination = Examination(kernel, cell_seconds, NOTEBOOK_SECONDS)
         for cell in notebook.cells:
@@ -42,6 +40,11 @@ def examine(notebook, cell_seconds=CELL_SECONDS, unsafe=False, on_cell=lambda ce
         used = kernel.measure_usage()
     remarks = ["It was graded without a sandbox (--unsafe)."] if unsafe else []
     return {"remarks": remarks + examination.remarks} | used
+
+
+def spare_imports(notebook):
+    """The variables of a kernel whose engines need not import PyTorch, if no cell that is run names it."""
+    return {} if uses_torch(notebook) else {"COURSE_PREFORK_TORCH": "no"}
 
 
 def uses_torch(notebook):

@@ -280,7 +280,6 @@ def test_the_limits_hold_and_nobody_waits_while_the_first_could_start(steps, eng
 @pytest.mark.long
 def test_a_notebooks_engines_are_lent_and_free_again_after_its_kernel_is_killed(served, tmp_path, monkeypatch):
     monkeypatch.setenv(lease.VARIABLE, path(served, "a"))
-    monkeypatch.setenv("COURSE_PREFORK_TORCH", "no")
     kernel = NotebookKernel(tmp_path / "a")
     monkeypatch.setenv(lease.VARIABLE, path(served, "b"))
     other = NotebookKernel(tmp_path / "b")
