@@ -46,6 +46,7 @@ def enclose(command, name, user, files, options):
         "--unshare-pid", "--unshare-ipc", "--unshare-cgroup-try",
         *folders, *bind_system(), *etc, "--ro-bind", str(ETC / "hosts"), "/etc/hosts",
         "--proc", "/proc", "--dev", "/dev", *keep_in_memory("/dev/shm"), *keep_in_memory("/tmp"),
+        *folders,  # once more: the /tmp above hides those of a course that lies below /tmp
         *[option for path in readable for option in ("--ro-bind", path, path)],
         *contents, *options, "--remount-ro", "/", "--chdir", find_home(name), "--",
         *(drop if user is not None else []), *(["--no-new-privs", "--"] if user is not None else []),
