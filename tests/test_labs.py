@@ -2,8 +2,8 @@
 
 A lab is run in one kernel per way (see autograder/authoring/judge.py): untouched, solved, and with its wrong and right
 answers. The way "outside" is that of grading, and judges all answers. The way "plain" is that of a student's machine,
-and judges a sample, in which each check is lost and each task has a right answer; `course bench fairness` judges all
-of them there, too. `make test` runs the lab in PLAIN only, which uses engines, in the plain way, the long tier the
+and judges a sample, in which each check is lost and some answers are right; `course bench fairness` judges all of them
+there, too. `make test` runs the lab in PLAIN only, which uses engines, in the plain way, the long tier the
 others.
 """
 
@@ -126,7 +126,7 @@ def test_every_check_can_be_lost(lab):
 
 
 @pytest.mark.parametrize("lab", LABS)
-def test_in_the_plain_way_each_check_is_lost_and_each_task_has_a_right_answer(lab):
-    sample, tasks = judged(lab, "plain"), tasks_of_checks(lab)
-    assert {check for answer in sample for check in answer.loses} == set(tasks)
-    assert {answer.task for answer in sample if answer.right} == set(tasks.values())
+def test_in_the_plain_way_each_check_is_lost_and_some_answers_are_right(lab):
+    sample = judged(lab, "plain")
+    assert {check for answer in sample for check in answer.loses} == set(tasks_of_checks(lab))
+    assert any(answer.right for answer in sample)
