@@ -29,7 +29,16 @@ NEED_HOROVOD = (
 # The groups that take longest come first, the longest of all at the beginning, so that no process works on one of them
 # alone at the end: before all others in the long tier, and in `make test` before the others that need Horovod.
 ANSWERS = "tests/test_labs.py::test_an_answer_loses_exactly_the_checks_it_names_and_gets_its_hint"
-LONGEST = (f"{ANSWERS}[06", "tests/test_road.py", *(f"{ANSWERS}[{number}" for number in ("08", "11", "09", "12", "03")))
+LONGEST = (
+    f"{ANSWERS}[06",
+    "tests/test_road.py",
+    "tests/book/",
+    *(f"{ANSWERS}[{number}" for number in ("14", "16", "09", "08", "11")),
+    "tests/slurm/",
+    "tests/test_python_313.py",
+    "tests/autograder/bench/test_bench_board.py",
+    *(f"{ANSWERS}[{number}" for number in ("15", "17", "12", "03")),
+)
 
 
 def pytest_configure():
