@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import kubernetes_validate
+import psutil
 import pytest
 import yaml
 
@@ -43,6 +44,16 @@ def test_names_of_one_object_that_another_one_uses_exist():
             assert set(mounted) == {volume["name"] for volume in pod["volumes"]}
 
 
+def end(process):
+    """End a process and those that it started: a controller's schedulers would go on without it."""
+    started = psutil.Process(process.pid).children(recursive=True)
+    for each in [process, *started]:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            each.kill()
+    process.wait()
+    assert not psutil.wait_procs(started, timeout=PATIENCE)[1]
+
+
 @pytest.mark.long
 def test_the_pods_commands_make_engines_that_a_notebook_joins(tmp_path, monkeypatch):
     """`controller` is this machine's loopback address, and the secret a folder."""
@@ -65,8 +76,7 @@ def test_the_pods_commands_make_engines_that_a_notebook_joins(tmp_path, monkeypa
             words = [word.replace(there, place) for word in words]
         command = [sys.executable, *container["command"][1:], *words]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        processes.callback(process.wait)
-        processes.callback(process.kill)
+        processes.callback(end, process)
 
     with contextlib.ExitStack() as processes:
         run("controller")
