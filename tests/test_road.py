@@ -2,7 +2,7 @@
 
 The hand-ins of each lab and their points stand in its lab.toml. `make test` takes those of three labs the whole way,
 and grades the other labs from records: the examinations, outside the kernel, of the solved and the untouched lab. The
-long tier takes the hand-ins of the other labs the whole way, too: the solved one, and one with some of the points.
+long tier takes the hand-ins of the other labs the whole way, too: the solved one, and of most one with fewer points.
 Loops without end, deleted cells and files that are no notebook are hand-ins of the three labs only.
 """
 
