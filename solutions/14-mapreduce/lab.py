@@ -1189,9 +1189,6 @@ plots.curves(mine, x="passes over the data", y="loss", title="A network: L-BFGS 
 
 # %% [markdown] answer systems points=2
 # ### BEGIN SOLUTION
-# Rubric: 1 point for the two rows on state and messages, 1 point for the two rows on waiting and failures. Small
-# mistakes in one cell cost nothing.
-#
 # | | MapReduce | Spark | parameter server | all-reduce |
 # |---|---|---|---|---|
 # | kept | data and results in the distributed file system, nothing in memory | partitions in the workers' memory, the model with the driver | the model in parts on the servers, data with the workers | the whole model and a shard of the data on every rank |
@@ -1208,9 +1205,6 @@ plots.curves(mine, x="passes over the data", y="loss", title="A network: L-BFGS 
 
 # %% [markdown] answer bottou points=2
 # ### BEGIN SOLUTION
-# Rubric: 1 point for the crossing of the curves with numbers and its meaning for small and large scale; 1 point for
-# the role of the bytes.
-#
 # On softmax regression SGD led for about 25 passes; after 10 passes its loss was 0.29 against 0.41. After 60 passes
 # L-BFGS had 0.2336 and SGD 0.238. On a large-scale problem time is the limit: there are more examples than I can look at
 # 25 times, so I stay left of the crossing and SGD is better; a small optimization error would be useless, since the

@@ -1268,7 +1268,6 @@ assert got["equal"] is True or got["equal"] == 1, (
 # step and mine 1.6 ms, so there it depends on whether the gradient takes longer; between GPUs with a fast link I use the
 # ring. The exchange sends to every other rank, so its advantage shrinks as 1/N. With one seed I have not shown how large
 # the difference is: for this I need several seeds, in pairs.
-# (Points: 1 for numbers of the own runs with a conclusion that depends on the network; 1 for what one seed does not show.)
 # ### END SOLUTION
 
 # %% [markdown]
@@ -1284,7 +1283,6 @@ assert got["equal"] is True or got["equal"] == 1, (
 # The windows need no state, because they are drawn from seed and t. With a failure every three hours, saving every h
 # hours loses h/2 on average; saving itself takes time, so I would save every few minutes: the best interval grows with
 # the root of the time between failures times the time that one save takes.
-# (Points: 1 for the parts with what is each rank's own; 1 for the interval as a balance of lost work and time for saving.)
 # ### END SOLUTION
 
 # %% [markdown]

@@ -11,6 +11,7 @@ import ipyparallel
 import numpy as np
 import psutil
 import pytest
+import torch
 from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.examination import pool
@@ -18,6 +19,7 @@ from autograder.testing.gpu.tools import lab_functions
 from autograder.testing.slurm import start_slurm
 from course import cluster
 from course.errors import Problem
+from course.horovod import start as start_horovod
 from course.spmd import spmd
 
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("slurm")]
@@ -135,6 +137,25 @@ def test_the_ring_of_lab_5_runs_over_mpi_across_nodes_and_a_lost_rank_is_named(s
     os.kill(engines.apply_sync(os.getpid)[2], signal.SIGKILL)
     with pytest.raises(Problem, match=r"of the profile 'mpi' ha.* ended. Run cluster.start\(4, profile=\"mpi\"\)"):
         spmd(node, carrier="mpi", timeout=60)
+
+
+def test_the_solutions_of_labs_4_and_6_run_across_nodes_over_sockets_torch_and_horovod(slurm, horovod):
+    lab_4, lab_6 = lab_functions("04"), lab_functions("06")
+    lab_6["dist"] = torch.distributed
+    cluster.start(4, profile="site")
+    values = [np.arange(5.0) * rank for rank in range(4)]
+    run = spmd(with_input, values, f=lab_4["all_reduce"], timeout=60)
+    assert all((each == 6 * np.arange(5.0)).all() for each in run)
+    starts, xs, ys = [0.0, 5.0, 7.0, 9.0], 4 * [[1.0]], [[1.0], [3.0], [1.0], [3.0]]
+    options = {"train": lab_6["train"], "gamma": 0.25, "n": 1, "epochs": 1}
+    run = spmd(lab_6["trained"], starts, xs, ys, **options, carrier="torch", timeout=60)
+    assert np.allclose([each[:2] for each in run], 1.0), run  # the mean gradient at w = b = 0 is -4
+    assert "torch" in horovod
+    start_horovod(4)
+    xs, ys = 4 * [torch.ones(1, 1)], [number * torch.ones(1, 1) for number in (1, 3, 1, 3)]
+    train = {"train": lab_6["horovod_train"], "gamma": 0.1, "steps": 1}
+    run = spmd(lab_6["trained_by_horovod"], starts, xs, ys, **train, carrier="horovod", timeout=60)
+    assert np.allclose([parameters for parameters, _ in run], 1.6), run  # the rate is 4 times gamma
 
 
 def test_a_running_cluster_grades_and_is_joined_and_a_lost_engine_costs_no_hand_in(slurm, tmp_path):
