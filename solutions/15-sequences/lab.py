@@ -2,9 +2,10 @@
 # # Lab 15: Sequences
 #
 # Aaron Saxton's lecture leads from the autoregression of classical statistics to recurrent networks, and ends with
-# attention. "An RNN is as deep as the sequence is long", it says, and "no model parallel distributed training on the
-# market". In this lab you write each of these models yourself. You measure how far a gradient reaches back in time, you
-# train on ranks whose sequences have different lengths, and you put a stack of recurrent layers on several ranks.
+# attention. An RNN, it says, is "as deep as the modeled sequence is long", and in June 2019 there was "no model parallel
+# distributed training on the market". In this lab you write each of these models yourself. You measure how far a
+# gradient reaches back in time, you train on ranks whose sequences have different lengths, and you put a stack of
+# recurrent layers on several ranks.
 #
 # **After this lab you can**
 #
