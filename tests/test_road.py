@@ -2,8 +2,8 @@
 
 The hand-ins of each lab and their points stand in its lab.toml. `make test` takes those of three labs the whole way,
 and grades the other labs from records: the examinations, outside the kernel, of the solved and the untouched lab. The
-long tier takes one hand-in of each other lab the whole way, too, of most labs one with fewer points than the solved one.
-Loops without end, deleted cells and files that are no notebook are hand-ins of the three labs only.
+long tier takes one hand-in of each other lab the whole way, too, of most labs one with fewer points than the solved
+one. Loops without end, deleted cells and files that are no notebook are hand-ins of the three labs only.
 """
 
 import csv

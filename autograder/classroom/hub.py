@@ -17,6 +17,7 @@ from autograder.classroom import accounts, limits
 from autograder.classroom.folder import Folder
 from autograder.classroom.queue import EngineQueue
 from autograder.classroom.settings import read
+from autograder.classroom.starts import SECONDS_TO_WAIT, StartQueue
 from course.errors import Problem
 from course.files import write_whole
 
@@ -27,7 +28,7 @@ CONFIG = """from autograder.classroom.hub import configure
 configure(get_config(), {root!r})  # noqa: F821 - JupyterHub provides it
 """
 SECONDS_TO_NOTICE = 3  # at most, until a server that ended has no route: another student may listen at its port then
-SECONDS_TO_START = 300  # for a student's server, while many start at the same time
+SECONDS_TO_START = 300  # for a student's server, whose turn has come
 
 
 def configure(c, root):
@@ -52,27 +53,28 @@ def configure_hub(c, folder, settings, ports):
         hub.subdomain_host = settings.domain
     hub.db_url = f"sqlite:///{folder.hub / 'jupyterhub.sqlite'}"
     hub.cookie_secret_file = str(folder.hub / "cookie_secret")
-    hub.concurrent_spawn_limit = 2 * (os.cpu_count() or 1)
+    hub.concurrent_spawn_limit = 0  # more servers than can start at once wait in a StartQueue
     c.ConfigurableHTTPProxy.api_url = f"http://127.0.0.1:{ports['proxy']}"
     c.ConfigurableHTTPProxy.should_start = False  # `serve.start_proxy` does it
     c.ConfigurableHTTPProxy.auth_token = read_secret(folder.proxy_token)
 
 
 def configure_servers(c, folder, settings):
-    """The students' servers, their limits, and the queue for engines, which runs in the Hub."""
+    """The students' servers, their limits, and the queues for starts and for engines, which run in the Hub."""
     from autograder.classroom.spawner import ClassSpawner
 
     ClassSpawner.limits = limits.read(settings.limits, folder.settings)
     most = ClassSpawner.limits.count_engines()
     ClassSpawner.queue = EngineQueue(folder.hub / "engines", most, ClassSpawner.limits.engines_per_student)
     ClassSpawner.queue.start()
+    ClassSpawner.starts = StartQueue(2 * (os.cpu_count() or 1))
     c.JupyterHub.spawner_class = ClassSpawner
     c.ClassSpawner.folder, c.ClassSpawner.settings = folder, settings
     c.Spawner.cmd = [sys.executable, "-P", "-m", "course.student.hub"]
     c.Spawner.default_url = "/lab/tree/index.ipynb"
     c.Spawner.env_keep = []
     c.Spawner.poll_interval = SECONDS_TO_NOTICE
-    c.Spawner.start_timeout = c.Spawner.http_timeout = SECONDS_TO_START
+    c.Spawner.start_timeout, c.Spawner.http_timeout = SECONDS_TO_WAIT + SECONDS_TO_START, SECONDS_TO_START
     c.Spawner.server_token_scopes = [
         "users:activity!user", "access:servers!server", "access:services!service=board",
     ]  # fmt: skip

@@ -4,6 +4,7 @@ Runs in the Hub's process. As root it gives each student a user id, of which the
 record. Below folders that belong to a student it touches nothing, because links there could lead anywhere.
 """
 
+import asyncio
 import contextlib
 import os
 import shutil
@@ -13,7 +14,7 @@ from subprocess import PIPE, STDOUT, Popen
 
 import psutil
 from jupyterhub.spawner import LocalProcessSpawner
-from jupyterhub.utils import random_port
+from jupyterhub.utils import can_connect, random_port
 from traitlets import Float, Instance
 
 from autograder.classroom import limits, sandbox
@@ -28,16 +29,25 @@ GRACE = 10  # seconds for a server to end by itself
 
 
 class ClassSpawner(LocalProcessSpawner):
-    """A student's server in bubblewrap. folder, settings: of the class. limits, queue: for each student, for all."""
+    """A student's server in bubblewrap. folder, settings: of the class.
+
+    limits: for each student. queue: for all their engines. starts: the StartQueue for their servers.
+    """
 
     folder = Instance(Folder).tag(config=True)
     settings = Instance(Settings).tag(config=True)
     limits = None
-    queue = None
+    queue = starts = None
     started = Float(help="when the sandbox's first process began, which tells it from a later one of the same number")
 
     async def start(self):
-        """Start the server; returns its address, as the Hub reaches it."""
+        """Start the server when its turn has come; returns its address, as the Hub reaches it."""
+        async with self.starts.turn(self, self.has_started):
+            self.launch()
+        return "127.0.0.1", self.port
+
+    def launch(self):
+        """Start the server's process in its sandbox."""
         name = self.user.name
         self.port = self.port or random_port()
         user = prepare_home(self.folder, name)
@@ -60,7 +70,22 @@ class ClassSpawner(LocalProcessSpawner):
         self.on_started(name, self.pid)
         self.proc.stdin.write(b"\n")
         self.proc.stdin.close()
-        return "127.0.0.1", self.port
+
+    async def has_started(self):
+        """Whether the server has begun to answer, or has ended."""
+        return self.proc.poll() is not None or can_connect("127.0.0.1", self.port)
+
+    async def progress(self):
+        """Yield what the page says to the student who waits."""
+        last = None
+        while (before := self.starts.count_before(self)) is not None:
+            if before != last:
+                servers = f"{before} other server{'s' * (before > 1)}"
+                yield {"progress": 10, "message": f"Your server starts after {servers}." if before else
+                       "Your server is the next to start."}  # fmt: skip
+            last = before
+            await asyncio.sleep(1)
+        yield {"progress": 50, "message": "Your server starts."}
 
     def list_options(self, name):
         """Return bubblewrap's options for what this student sees of the class."""

@@ -195,6 +195,27 @@ def test_what_slurm_refuses_is_said_in_its_own_words(slurm):
     )
 
 
+def test_a_node_that_is_lost_with_its_engine_is_named_and_the_others_start_new_engines(slurm):
+    engines = cluster.start(4, profile="site")
+    lost = spmd(node, ranks=4, timeout=60).index("node2")
+    pid = engines.apply_sync(os.getpid)[lost]
+    slurm.kill("node2")
+    for process in [*psutil.Process(pid).parents(), psutil.Process(pid)]:
+        if process.name() == "slurmstepd" or process.pid == pid:
+            process.kill()
+    with pytest.raises(Problem, match=r"of the profile 'site' ha(s|ve) ended"):
+        spmd(node, ranks=4, timeout=60)
+    cluster.stop()
+    deadline = time.monotonic() + PATIENCE
+    while "down" not in slurm.ask("sinfo", "--noheader", "--nodes=node2", "--format=%T"):
+        assert time.monotonic() < deadline, "the controller does not notice that the node is lost"
+        time.sleep(0.5)
+    cluster.start(3, profile="site")
+    assert sorted(spmd(node, ranks=3, timeout=60)) == ["node0", "node1", "node3"]
+    cluster.stop()
+    slurm.start_node("node2")
+
+
 def test_runs_go_on_without_the_node_s_daemon_and_the_controller_and_nothing_is_left(slurm):
     pids = cluster.start(3, profile="site").apply_sync(os.getpid)
     slurm.kill("node3")

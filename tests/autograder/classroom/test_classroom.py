@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+from concurrent.futures import ThreadPoolExecutor
 
 import psutil
 import pytest
@@ -17,12 +18,13 @@ from course.home import HOME
 pytestmark = pytest.mark.long
 LAB = "01-regression"
 STUDENTS = ["ada,first-of-ada,,Team A", "bob,first-of-bob,,Team A", "eve,first-of-eve"]
+CROWD = [f"s{number},first-of-s{number}" for number in range(2 * os.cpu_count() + 2)]  # two more than start at once
 
 
 @pytest.fixture(scope="module")
 def class_(tmp_path_factory):
     """A class that is served; at the end no process may be left."""
-    with serving(tmp_path_factory.mktemp("served") / "ml", STUDENTS) as class_:
+    with serving(tmp_path_factory.mktemp("served") / "ml", STUDENTS + CROWD) as class_:
         yield class_
 
 
@@ -223,3 +225,16 @@ def test_people_log_in_with_a_browser_and_change_their_password(class_):
     with pytest.raises(LogInFailed):
         Student(class_.url, "eve").log_in("first-of-eve")
     Student(class_.url, "eve").log_in("second-of-eve")
+
+
+def test_a_class_that_logs_in_at_the_same_time_gets_its_servers_and_nobody_is_sent_away(class_):
+    def work(line):
+        student = Student(class_.url, line.split(",")[0])
+        student.log_in(f"first-of-{student.name}")
+        student.start()
+        return student
+
+    with ThreadPoolExecutor(len(CROWD)) as pool:
+        students = list(pool.map(work, CROWD))
+        class_.note_processes()
+        list(pool.map(Student.stop, students))

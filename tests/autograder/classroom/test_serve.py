@@ -117,7 +117,7 @@ def test_who_is_no_longer_named_as_an_instructor_is_none_after_the_next_start(tm
 def test_a_server_that_ended_keeps_its_route_for_seconds_only(tmp_path, monkeypatch):
     folder, config = Folder(tmp_path / "ml"), Config()
     folder.prepare()
-    for name in ("limits", "queue"):  # they are set for the whole process
+    for name in ("limits", "queue", "starts"):  # they are set for the whole process
         monkeypatch.setattr(spawner.ClassSpawner, name, None)
     hub.configure_servers(config, folder, serve.read(folder))
     spawner.ClassSpawner.queue.stop()
