@@ -31,9 +31,9 @@ lab: environment $(if $(filter yes,$(SPARK)),spark)
 # would compile the course once more.
 unexport PYTHONDONTWRITEBYTECODE
 
-# The tests run in four processes, on two cores too: most tests wait for other processes half of their time. Horovod is
+# The tests run in three processes, on two cores too: most tests wait for other processes half of their time. Horovod is
 # built meanwhile; the tests that need it come last and wait for it.
-PYTEST = $(ENV_PYTHON) -m pytest -n 4 --dist loadgroup --no-loadscope-reorder
+PYTEST = $(ENV_PYTHON) -m pytest -n 3 --dist loadgroup --no-loadscope-reorder
 
 # Everything but the tests that are marked `long`: slow by nature.
 test: instructors-clone environment

@@ -86,9 +86,15 @@ def make_entry(task, wrong):
     lines = nodes.bullet_list()
     for answer in wrong:
         mistake = answer.name.removeprefix("wrong/").removeprefix(f"{task}-").replace("-", " ")
-        lines += nodes.list_item("", nodes.paragraph("", f"{mistake}: “{answer.hint}”"))
+        hint = [nodes.Text(f"{mistake}: “"), *make_text(answer.hint), nodes.Text("”")]
+        lines += nodes.list_item("", nodes.paragraph("", "", *hint))
     title = [nodes.literal("", task), nodes.Text(f": {len(wrong)} wrong answer{'s' * (len(wrong) > 1)}")]
     return nodes.definition_list_item("", nodes.term("", "", *title), nodes.definition("", lines))
+
+
+def make_text(hint):
+    """Return the nodes of a hint, in which names of the code stand between backticks."""
+    return [nodes.literal("", part) if number % 2 else nodes.Text(part) for number, part in enumerate(hint.split("`"))]
 
 
 class ModelAnswer(Generated):
@@ -110,7 +116,7 @@ class ModelAnswer(Generated):
                 points = cell.metadata["nbgrader"]["points"]
                 if not (solution := SOLUTION.search(cell.source)):
                     raise Problem(f"answer {answer} of lab {name} has no text between its two markers of a solution.")
-                return f"{quoted}\n\n**Model answer** ({points:g} points). {solution[1]}"
+                return f"{quoted}\n\n**Model answer** ({points:g} points).\n\n{solution[1]}"
         raise Problem(f"lab {name} has no written answer {answer}.")
 
 
@@ -125,7 +131,10 @@ class Glossary(Generated):
 
 
 class Pages(Generated):
-    """`:::{pages} guide Instructor's guide`: the table of contents of a folder, nothing where it has no pages."""
+    """`:::{pages} guide Instructor's guide`: the table of contents of a folder, nothing where it has no pages.
+
+    Chapters are numbered, as the labs are.
+    """
 
     required_arguments, final_argument_whitespace = 1, True
 
@@ -134,7 +143,8 @@ class Pages(Generated):
         folder, _, caption = self.arguments[0].partition(" ")
         if not any(name.startswith(f"{folder}/") for name in self.env.found_docs):
             return []
-        return self.parse_text_to_nodes(f"```{{toctree}}\n:caption: {caption}\n:maxdepth: 1\n:glob:\n\n{folder}/*\n```")
+        options = f":caption: {caption}\n:maxdepth: 1\n:glob:" + "\n:numbered: 1" * (folder == "chapters")
+        return self.parse_text_to_nodes(f"```{{toctree}}\n{options}\n\n{folder}/*\n```")
 
 
 class Solution(SphinxDirective):

@@ -4,19 +4,26 @@ import os
 import shutil
 
 from playwright.sync_api import sync_playwright
+from pypdf import PdfReader
 
 from course.errors import Problem
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FOOTER = '<p style="width:100%;text-align:center;font:8px sans-serif"><span class="pageNumber"></span></p>'
-CONTENTS = """() => {
+CONTENTS = """pages => {
   const list = document.createElement("ul");
+  list.className = "printed-contents";
   for (const section of document.querySelectorAll(".toctree-wrapper > section")) {
     const link = document.createElement("a");
     link.href = `#${section.id}`;
-    link.textContent = section.querySelector("h2").firstChild.textContent;
+    const title = section.querySelector("h2").cloneNode(true);
+    title.querySelectorAll(".headerlink").forEach(each => each.remove());
+    for (const text of [title.textContent, pages[section.id] ?? "000"]) {
+      link.appendChild(document.createElement("span")).textContent = text;
+    }
     list.appendChild(document.createElement("li")).appendChild(link);
   }
+  document.querySelector(".printed-contents")?.remove();
   document.querySelector(".toctree-wrapper").before(list);
 }"""
 MARGIN = {"top": "18mm", "bottom": "18mm", "left": "18mm", "right": "18mm"}
@@ -37,10 +44,20 @@ def print_pdf(page, pdf):
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=flags)
         tab = browser.new_page()
         tab.goto(page.as_uri())
-        tab.evaluate(CONTENTS)
-        tab.pdf(
-            path=pdf, format="A4", margin=MARGIN, display_header_footer=True, header_template="<span></span>",
-            footer_template=FOOTER, outline=True, tagged=True, print_background=True,
-        )  # fmt: skip
+        numbers = {}
+        for _ in range(2):  # the first time to learn the numbers of the pages
+            tab.evaluate(CONTENTS, numbers)
+            tab.pdf(
+                path=pdf, format="A4", margin=MARGIN, display_header_footer=True, header_template="<span></span>",
+                footer_template=FOOTER, outline=True, tagged=True, print_background=True,
+            )  # fmt: skip
+            numbers = find_pages(pdf)
         browser.close()
     return pdf
+
+
+def find_pages(pdf):
+    """Return the number of the page of each element that a link of this PDF leads to, by the element's id."""
+    with PdfReader(pdf) as reader:
+        places = reader.named_destinations.items()
+        return {name.removeprefix("/"): reader.get_destination_page_number(place) + 1 for name, place in places}

@@ -23,7 +23,7 @@ class Directive(ModelAnswer):
 
 
 def test_a_model_answer_is_written_below_its_question():
-    assert Directive().write("05-ring", "why") == "> **Question 1.** Why?\n\n**Model answer** (2 points). Because."
+    assert Directive().write("05-ring", "why") == "> **Question 1.** Why?\n\n**Model answer** (2 points).\n\nBecause."
 
 
 @pytest.mark.parametrize(
