@@ -1,5 +1,8 @@
 """The book's extension of Sphinx: registers formulas, slides and what pages generate from the labs."""
 
+import zlib
+from pathlib import Path
+
 from autograder.book import generated, mathematics, slides
 
 # Boxes that scroll sideways on a narrow screen; without this, nobody could scroll them with the keyboard.
@@ -12,7 +15,9 @@ def setup(app):
         part.setup(app)
     app.config.html_math_renderer_name = "mathml"
     app.connect("html-page-context", make_accessible, priority=900)  # after the theme, whose parts it completes
-    return {"parallel_read_safe": True, "parallel_write_safe": False}
+    code = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
+    version = zlib.crc32(code)  # when it changes, Sphinx reads all pages anew
+    return {"parallel_read_safe": True, "parallel_write_safe": False, "env_version": version}
 
 
 def make_accessible(app, page, template, context, doctree):

@@ -10,7 +10,14 @@ from course.errors import Problem
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FOOTER = '<p style="width:100%;text-align:center;font:8px sans-serif"><span class="pageNumber"></span></p>'
-CONTENTS = """pages => {
+# Puts the contents and the copyright on the first page, leaves out the list of slides, which is nothing on paper, and
+# keeps what is short on one page.
+PREPARE = """pages => {
+  document.getElementById("slides")?.remove();
+  for (const each of document.querySelectorAll("pre, table")) {
+    const lines = each.rows ?? each.textContent.split("\\n");
+    each.style.breakInside = lines.length <= 16 ? "avoid" : "auto";
+  }
   const list = document.createElement("ul");
   list.className = "printed-contents";
   for (const section of document.querySelectorAll(".toctree-wrapper > section")) {
@@ -24,7 +31,7 @@ CONTENTS = """pages => {
     list.appendChild(document.createElement("li")).appendChild(link);
   }
   document.querySelector(".printed-contents")?.remove();
-  document.querySelector(".toctree-wrapper").before(list);
+  document.querySelector(".toctree-wrapper").before(list, document.querySelector(".copyright"));
 }"""
 MARGIN = {"top": "18mm", "bottom": "18mm", "left": "18mm", "right": "18mm"}
 
@@ -46,7 +53,7 @@ def print_pdf(page, pdf):
         tab.goto(page.as_uri())
         numbers = {}
         for _ in range(2):  # the first time to learn the numbers of the pages
-            tab.evaluate(CONTENTS, numbers)
+            tab.evaluate(PREPARE, numbers)
             tab.pdf(
                 path=pdf, format="A4", margin=MARGIN, display_header_footer=True, header_template="<span></span>",
                 footer_template=FOOTER, outline=True, tagged=True, print_background=True,

@@ -5,6 +5,7 @@ import itertools
 import re
 
 import pytest
+from pypdf import PdfReader
 
 from autograder.book import build, inspection
 from autograder.labs import source
@@ -85,6 +86,20 @@ def test_every_deck_opens_with_its_slides_and_none_is_higher_than_the_screen(pag
         )
         assert high == [], f"{deck.name}: these slides are too full: {high}"
     assert errors == []
+
+
+def test_the_printed_book_begins_with_the_page_of_each_chapter(pages):
+    with PdfReader(build.make_pdf()) as reader:
+        first, *others = [page.extract_text() for page in reader.pages]
+    contents = dict(re.findall(r"^(.+?)\s*(\d+)$", first, re.MULTILINE))
+    assert list(contents)[:17] == [f"{number}. {title(path)}" for number, path in enumerate(CHAPTERS, 1)]
+    assert "Slides" not in contents and "Glossary" in contents
+    for name, number in contents.items():
+        assert "".join(others[int(number) - 2].split()).startswith("".join(name.split())), (name, number)
+
+
+def title(path):
+    return re.search(r"^# (.+)$", path.read_text(), re.MULTILINE)[1]
 
 
 def test_students_pages_hold_no_guide_and_no_exam():
