@@ -3,6 +3,7 @@
 import ast
 import itertools
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from pypdf import PdfReader
@@ -89,7 +90,9 @@ def test_every_deck_opens_with_its_slides_and_none_is_higher_than_the_screen(pag
 
 
 def test_the_printed_book_begins_with_the_page_of_each_chapter(pages):
-    with PdfReader(build.make_pdf()) as reader:
+    with ThreadPoolExecutor(1) as thread:  # Playwright, which is open in `tab`, works once per thread
+        pdf = thread.submit(build.make_pdf).result()
+    with PdfReader(pdf) as reader:
         first, *others = [page.extract_text() for page in reader.pages]
     contents = dict(re.findall(r"^(.+) (\d+)$", first, re.MULTILINE))
     assert list(contents)[:17] == [f"{number}. {title(path)}" for number, path in enumerate(CHAPTERS, 1)]
