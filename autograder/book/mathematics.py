@@ -21,6 +21,7 @@ FENCE = re.compile(r"<mo(?: stretchy=\"false\")?>(&#x0(?:007C|2016);)</mo>")
 NAME = re.compile(
     r"((?<!<msub>)(?<!<msup>)<mi>(?:ln|log|exp|sin|cos|tanh)</mi>|<msub><mi>log</mi><mn>\d+</mn></msub>)(?=<m[inf]|<ms[uq])"
 )
+# What the converter takes for names of variables, which have no space around them.
 OPERATORS = {"<mi>&#x000B1;</mi>": "<mo>&#x000B1;</mo>", "<mi>:</mi><mo>&#x0003D;</mo>": "<mo>&#x02254;</mo>"}
 PUNCTUATION = tuple(".,;:)")
 

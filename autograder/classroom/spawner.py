@@ -80,9 +80,8 @@ class ClassSpawner(LocalProcessSpawner):
         last = None
         while (before := self.starts.count_before(self)) is not None:
             if before != last:
-                servers = f"{before} other server{'s' * (before > 1)}"
-                yield {"progress": 10, "message": f"Your server starts after {servers}." if before else
-                       "Your server is the next to start."}  # fmt: skip
+                message = f"Your server starts after {before} other server{'s' * (before > 1)}."
+                yield {"progress": 10, "message": message if before else "Your server is the next to start."}
             last = before
             await asyncio.sleep(1)
         yield {"progress": 50, "message": "Your server starts."}

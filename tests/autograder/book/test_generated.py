@@ -1,9 +1,11 @@
 """What the book's directives write from a lab, and what they say where the lab does not have it."""
 
 import pytest
+from docutils import nodes
 from nbformat.v4 import new_markdown_cell, new_notebook
 
-from autograder.book.generated import ModelAnswer
+from autograder.book.generated import ModelAnswer, make_entry
+from autograder.labs.answers import Answer
 from course.errors import Problem
 
 QUESTION = "Some text.\n\n**Question 1.** Why?"
@@ -24,6 +26,13 @@ class Directive(ModelAnswer):
 
 def test_a_model_answer_is_written_below_its_question():
     assert Directive().write("05-ring", "why") == "> **Question 1.** Why?\n\n**Model answer** (2 points).\n\nBecause."
+
+
+def test_names_of_the_code_in_a_hint_are_set_as_code():
+    wrong = Answer("wrong/sgd-in-place", "sgd", "", right=False, hint="changes `theta0` twice")
+    entry = make_entry("sgd", [wrong])
+    assert "in place: “changes theta0 twice”" in entry.astext()
+    assert [each.astext() for each in entry.findall(nodes.literal)] == ["sgd", "theta0"]
 
 
 @pytest.mark.parametrize(
