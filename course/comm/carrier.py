@@ -79,11 +79,13 @@ class EngineCarrier(Carrier):
 
     reporter: tells the notebook what this rank waits for (`worker.Reporter`). secret: bytes with which every connection
     between ranks begins. address: set by the constructor; plain values that the other ranks need to reach this one.
-    stays_joined: whether what a run joins outlasts it, for calls outside runs.
+    stays_joined: whether what a run joins outlasts it, for calls outside runs. seconds_to_look: how long a rank that
+    waits looks again and again for something to do before it sleeps.
     """
 
     address = None
     stays_joined = False
+    seconds_to_look = 0.0
 
     def __init__(self, rank, size, reporter, secret, directory, name):
         """directory: a Path for files of this run, None where ranks are on several machines. name: of such a file."""
@@ -114,12 +116,12 @@ class EngineCarrier(Carrier):
         """
 
     @abstractmethod
-    def progress(self):
-        """Do everything that can be done without waiting."""
+    def advance(self):
+        """Do some of what can be done without waiting; returns whether that was anything."""
 
     @abstractmethod
     def wait_for_event(self, seconds, control):
-        """Wait until `progress` may have work, `control` (a file descriptor) is ready, or `seconds` have passed.
+        """Wait until `advance` may have work, `control` (a file descriptor) is ready, or `seconds` have passed.
 
         Returns (whether `control` is ready, whether there may be work).
         """
@@ -140,14 +142,6 @@ class EngineCarrier(Carrier):
     def is_left_alone(self, error):
         """Whether an error of the function means that the rank waited for another rank that has left."""
         return False
-
-    def wait_briefly(self, transfers, for_any):
-        """Do what can be done at once for these transfers; returns whether they must be waited for all the same.
-
-        A wait that ends here does not reach the reporter.
-        """
-        self.progress()
-        return must_wait(transfers, for_any)
 
     # ---------------------------------------------------------------- what all of them share
 
@@ -218,13 +212,33 @@ class EngineCarrier(Carrier):
     def wait(self, transfers, for_any=False):
         if self.wait_briefly(transfers, for_any):
             self.reporter.begin(transfers, self.now(), for_any)
-            while must_wait(transfers, for_any):
+            self.reporter.rest(self)
+            while self.wait_briefly(transfers, for_any):
                 self.reporter.rest(self)
-                self.progress()
             self.reporter.end()
         for transfer in transfers:
             if isinstance(transfer.result, MessageMismatch):
                 raise transfer.result
+
+    def wait_briefly(self, transfers, for_any):
+        """Wait as long as something happens at least every `seconds_to_look`; returns whether to wait on.
+
+        A wait that ends here does not reach the reporter.
+        """
+        while must_wait(transfers, for_any):
+            until = None
+            while not self.advance():
+                now = self.now()
+                until = until or now + self.seconds_to_look
+                if now >= until:
+                    return True
+                os.sched_yield()
+        return False
+
+    def progress(self):
+        """Do everything that can be done without waiting."""
+        while self.advance():
+            pass
 
     def test(self, transfers):
         self.progress()

@@ -7,6 +7,7 @@ through the socket where the receiver can read it from the sender's memory (`mem
 sockets would block, and every call that might says MSG_DONTWAIT.
 """
 
+import select
 import struct
 from collections import deque
 from contextlib import suppress
@@ -21,29 +22,40 @@ from course.comm import memory
 HEADER = struct.Struct("<qqiqqq24s")
 ACK = struct.Struct("<qid")  # number, step, when the receive was there
 MAY_READ = -1  # the number of the acknowledgement that lets the sender pass addresses instead of payloads
-MOST_ANSWERS = 4096  # bytes of acknowledgements to read at once
+MOST_ANSWERS = 128 * ACK.size  # bytes of acknowledgements to read at once
 FROM_MEMORY = 2**15  # bytes from which on a payload is read from memory; below that a socket is as fast
 NOTHING = np.empty(0, np.uint8)
 
 
 class Outgoing:
-    """A link on which this rank sends; `sock` is None if the other rank cannot be reached."""
+    """A link on which the rank of `carrier` sends; `sock` is None if the other rank cannot be reached."""
 
-    def __init__(self, sock):
-        self.sock = sock
+    turn = -1  # answers are read before messages
+
+    def __init__(self, carrier, sock):
+        self.carrier, self.sock = carrier, sock
         self.queue = deque()  # transfers of which nothing has been written
         self.left = []  # memory that is still to be written, of the transfer before those
         self.unanswered = {}  # number -> transfer
         self.next_number = 0
-        self.answers = bytearray()
+        self.answers, self.filled = memoryview(bytearray(MOST_ANSWERS)), 0
         self.reads_memory = False  # whether the other rank can read ours
 
+    def take(self, event):
+        """Do what `poll` says can be done."""
+        if event & select.POLLOUT:
+            self.carrier.write(self)
+        if event != select.POLLOUT and not self.take_answers():
+            self.carrier.forget(self)
+
     def push(self, now):
-        """Write what the socket takes; returns whether nothing is left that may be written now."""
+        """Write what the socket takes; returns whether nothing is left."""
         while True:
             if not self.left:
-                if not self.queue or self.queue[0].not_before > now:
+                if not self.queue:
                     return True
+                if self.queue[0].not_before > now:
+                    return False
                 self.begin(self.queue.popleft())
             try:
                 n = self.sock.sendmsg(self.left, (), MSG_DONTWAIT)
@@ -73,29 +85,28 @@ class Outgoing:
         if follows:
             self.left.append(memoryview(buffer.data))
 
-    def take_answers(self, finish):
-        """Read acknowledgements and call `finish(transfer, step)` for each; returns whether the link is still open."""
-        while True:
-            try:
-                received = self.sock.recv(MOST_ANSWERS, MSG_DONTWAIT)
-            except (BlockingIOError, InterruptedError):
-                return True
-            except OSError:
-                return False
-            if not received:
-                return False
-            self.answers += received
-            whole = len(self.answers) // ACK.size * ACK.size
-            for number, step, began in ACK.iter_unpack(self.answers[:whole]):
-                if number == MAY_READ:
-                    self.reads_memory = True
-                    continue
-                transfer = self.unanswered.pop(number)
-                transfer.began = max(began, transfer.posted)
-                finish(transfer, step)
-            del self.answers[:whole]
-            if len(received) < MOST_ANSWERS:
-                return True
+    def take_answers(self):
+        """Read acknowledgements and finish their transfers; returns whether the link is still open."""
+        try:
+            n = self.sock.recv_into(self.answers[self.filled :], 0, MSG_DONTWAIT)
+        except (BlockingIOError, InterruptedError):
+            return True
+        except OSError:
+            return False
+        if not n:
+            return False
+        n += self.filled
+        self.filled = n % ACK.size
+        for number, step, began in ACK.iter_unpack(self.answers[: n - self.filled]):
+            if number == MAY_READ:
+                self.reads_memory = True
+                continue
+            transfer = self.unanswered.pop(number)
+            transfer.began = max(began, transfer.posted)
+            self.carrier.finish(transfer, step)
+        if self.filled:  # the beginning of one
+            self.answers[: self.filled] = self.answers[n - self.filled : n]
+        return True
 
 
 class Head(NamedTuple):
@@ -129,10 +140,10 @@ class Incoming:
 
     def __init__(self, carrier, source):
         self.carrier, self.source = carrier, source
-        self.sock = None
-        self.header = bytearray()
+        self.sock, self.turn = None, -1
+        self.header = memoryview(bytearray(HEADER.size))
         self.head = None  # of the message whose payload comes next
-        self.payload, self.filled = None, 0  # memory for it, and how much of that is filled
+        self.payload, self.filled = None, 0  # memory for it, and how much of that, or of the header, is filled
         self.receive = self.aside = None  # the receive that it is for, or the Aside; neither if it does not fit
         self.pid = None  # of the process that sends
 
@@ -140,25 +151,31 @@ class Incoming:
         """Whether to read from the socket: messages stay in it while there is no receive."""
         return self.sock is not None and (self.payload is not None or self.carrier.mailbox.wants(self.source))
 
+    def take(self, event):
+        """Do what `poll` says can be done."""
+        if not self.is_wanted():
+            self.carrier.leave_unread(self)
+        elif not self.pull():
+            self.carrier.forget(self)
+
     def pull(self):
-        """Read what has come and is wanted; returns whether the link is still open."""
+        """Read what has come of one message; returns whether the link is still open."""
         try:
-            while self.is_wanted():
-                if self.payload is None:
-                    missing = HEADER.size - len(self.header)
-                    received = self.sock.recv(missing, MSG_DONTWAIT)
-                    self.header += received
-                    n = len(received)
-                    if n == missing:
-                        self.choose(Head(*HEADER.unpack(self.header)))
-                        self.header.clear()
-                else:
-                    n = self.sock.recv_into(self.payload[self.filled :], 0, MSG_DONTWAIT)
-                    self.filled += n
+            if self.payload is None:
+                n = self.sock.recv_into(self.header[self.filled :], 0, MSG_DONTWAIT)
                 if not n:
                     return False
-                if self.payload is not None and self.filled == len(self.payload):
-                    self.complete()
+                self.filled += n
+                if self.filled < HEADER.size:
+                    return True
+                self.choose(Head(*HEADER.unpack(self.header)))
+            if self.filled < len(self.payload):
+                n = self.sock.recv_into(self.payload[self.filled :], 0, MSG_DONTWAIT)
+                if not n:
+                    return False
+                self.filled += n
+            if self.filled == len(self.payload):
+                self.complete()
         except (BlockingIOError, InterruptedError):
             pass
         except OSError:
@@ -168,7 +185,7 @@ class Incoming:
     def choose(self, head):
         """Find the receive for the message that comes next; without one, the message will be put aside."""
         self.head, self.filled, self.receive, self.aside = head, 0, None, None
-        self.carrier.put_last(self)
+        self.turn = next(self.carrier.arrivals)
         transfer = self.carrier.mailbox.take_receive(self.source, head.tag)
         if transfer is None:
             self.aside = Aside(self, head)
@@ -184,6 +201,7 @@ class Incoming:
         """Do what is due once the payload is complete."""
         receive, aside = self.receive, self.aside
         self.payload = self.receive = self.aside = None
+        self.filled = 0
         if receive is not None:
             self.acknowledge(receive, self.head)
         elif aside is not None:

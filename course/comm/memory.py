@@ -28,7 +28,10 @@ def let_siblings_read():
 
 def find_address(data):
     """The address of the bytes of a contiguous array."""
-    return data.__array_interface__["data"][0]
+    try:
+        return ctypes.addressof(ctypes.c_char.from_buffer(data))
+    except TypeError:  # the array is read-only
+        return data.__array_interface__["data"][0]
 
 
 def read(pid, remote, data):

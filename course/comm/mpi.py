@@ -22,14 +22,13 @@ from collections import deque
 
 from mpi4py import MPI
 
-from course.comm.carrier import CORES, EngineCarrier, must_wait
+from course.comm.carrier import EngineCarrier
 
 HEADER = struct.Struct("<biqqiqq24s")  # IS_HEADER, source, number on this link, tag, step, elements, bytes, dtype
 ANSWER = struct.Struct("<biqid")  # IS_ANSWER, source, number, step, when the receive was there
 IS_HEADER, IS_ANSWER = 0, 1  # the first byte of a note
 NOTES, PAYLOADS = 0, 1  # MPI tags: PAYLOADS is the first of those of the payloads
 SHORT = 2**11  # bytes up to which a payload travels with its header: MPI sends so few at once
-SECONDS_TO_SPIN = 0.0005  # of a brief wait
 SECONDS_TO_YIELD = 0.02  # a waiting rank yields its core between tests for so long, and then sleeps between them
 SLEEP = 0.0005  # seconds
 TESTS = 20  # between two looks at the notebook's messages
@@ -43,6 +42,8 @@ _left_behind = []  # operations that will never be done, with the memory that MP
 
 class MpiCarrier(EngineCarrier):
     """Moves messages by MPI. The ranks of the run are the first ranks of MPI's world."""
+
+    seconds_to_look = 0.0005
 
     def __init__(self, rank, size, reporter, secret, directory, name):
         super().__init__(rank, size, reporter, secret, directory, name)
@@ -151,7 +152,6 @@ class MpiCarrier(EngineCarrier):
         self.handlers.append(handler)
 
     def advance(self):
-        """Do what MPI has done since the last call; returns whether that is anything."""
         if self.next_note.Test():
             self.take_note()
             return True
@@ -164,22 +164,6 @@ class MpiCarrier(EngineCarrier):
         for handle in done:
             handle()
         return True
-
-    def progress(self):
-        while self.advance():
-            pass
-
-    def wait_briefly(self, transfers, for_any):
-        until = None
-        while must_wait(transfers, for_any):
-            while not self.advance():
-                now = self.now()
-                until = until or now + SECONDS_TO_SPIN
-                if now > until:
-                    return True
-                if self.size > CORES:
-                    os.sched_yield()
-        return False
 
     def wait_for_event(self, seconds, control):
         """As on every carrier. A rank that waits for long sleeps between tests."""

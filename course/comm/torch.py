@@ -163,13 +163,12 @@ class TorchCarrier(SocketCarrier):
     def uses_nccl(self, transfer):
         return self.nccl is not None and transfer.buffer.tensor is not None
 
-    def progress(self):
-        super().progress()
-        for each in list(self.moving):
-            work, transfer = each
-            if work.is_completed():
-                self.moving.remove(each)
-                super().finish(transfer, transfer.result)
+    def advance(self):
+        done = [each for each in self.moving if each[0].is_completed()]
+        for each in done:
+            self.moving.remove(each)
+            super().finish(each[1], each[1].result)
+        return super().advance() or bool(done)
 
     def wait_for_event(self, seconds, control):
         has_question, has_work = super().wait_for_event(min(seconds, LOOK) if self.moving else seconds, control)
