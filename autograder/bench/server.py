@@ -1,11 +1,11 @@
 """A server that answers whoever asks: its requests per second, beside those of the same program on mpi4py.
 
 Rank 0 receives from any rank and answers, as a parameter server does; the others ask again and again. In the program
-"gradients" a request is a gradient, which the asking rank computes first (784-32-10, 16 images), and the answer is the
-weights; in "messages" nothing is computed, so a request is nothing but its two messages. The course's program runs on
-local engines and on MPI ranks; mpi4py's is a program of its own, started by mpiexec. Each pair runs one after the
-other, in an order that changes from pair to pair, and the time goes from the server's first request to its last answer.
-Starts and ends its own engines.
+"gradients" a request is a gradient of lab 11, which the asking rank computes first (784-32-10, 16 digits), and the
+answer is the weights; in "messages" nothing is computed, so a request is nothing but its two messages. The course's
+program runs on local engines and on MPI ranks; mpi4py's is a program of its own, started by mpiexec. Each pair runs one
+after the other, in an order that changes from pair to pair, and the time goes from the server's first request to its
+last answer. Starts and ends its own engines.
 
 The bound is on "gradients". A message of the course crosses Python on both sides, and its `send` returns when the
 receive has taken it: of bare messages mpi4py exchanges several times as many.
@@ -28,13 +28,15 @@ import numpy as np
 from course import cluster
 from course.comm import Status
 from course.engines.mpi_engines import find_mpiexec, make_variables
+from course.experiments import networks, servers
 from course.spmd import spmd
 
 CARRIERS = ("local", "mpi")
 WORKERS = (1, 3)
-PROGRAMS = {"gradients": 25_450, "messages": 25_450, "small messages": 2}  # -> numbers of float32 in a request
+# program -> numbers of float32 in a request
+PROGRAMS = {"gradients": networks.PARAMETERS, "messages": networks.PARAMETERS, "small messages": 2}
 REQUESTS = 1200  # of all workers together, a multiple of each number of workers
-PAIRS = 7
+PAIRS = 15
 SECONDS = 120
 BOUND = 0.5
 
@@ -130,22 +132,12 @@ def make_work(program):
     """What a worker does for a request: a function from weights to a request, both float32, shape (n,)."""
     if program != "gradients":
         return lambda weights: weights
+    X, y, _, _ = networks.digits()
     rng = np.random.default_rng(0)
-    x, labels = rng.standard_normal((16, 784), np.float32), rng.integers(0, 10, 16)
 
     def compute_gradient(weights):
-        """The gradient of the mean cross-entropy of a network 784-32-10 with ReLU."""
-        v, a = weights[:25_088].reshape(784, 32), weights[25_088:25_120]
-        u, b = weights[25_120:25_440].reshape(32, 10), weights[25_440:]
-        hidden = np.maximum(x @ v + a, 0)
-        scores = hidden @ u + b
-        error = np.exp(scores - scores.max(axis=1, keepdims=True))
-        error /= error.sum(axis=1, keepdims=True)
-        error[np.arange(16), labels] -= 1
-        error /= 16
-        back = (error @ u.T) * (hidden > 0)
-        parts = x.T @ back, back.sum(axis=0), hidden.T @ error, error.sum(axis=0)
-        return np.concatenate([part.ravel() for part in parts])
+        rows = rng.integers(0, len(X), servers.BATCH)
+        return networks.gradient(weights, X[rows], y[rows])
 
     return compute_gradient
 

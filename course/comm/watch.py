@@ -30,7 +30,10 @@ class RunWatcher:
         self.engines, self.kind, self.faults = engines, kind, faults
         self.peers = [Peer(rank, engine) for rank, engine in enumerate(targets)]
         try:
-            self.parcels = [wire.pack(("call", function, each, kwargs)) for each in args]
+            if any(args):
+                self.parcels = [wire.pack(("call", function, each, kwargs)) for each in args]
+            else:  # the usual case: all ranks get the same, which is packed once
+                self.parcels = [wire.pack(("call", function, (), kwargs))] * len(args)
         except Exception as error:
             name = getattr(function, "__name__", function)
             raise Problem(f"`{name}` or one of its arguments cannot be sent to an engine: {error}.") from None

@@ -18,5 +18,5 @@ def test_a_difference_that_has_its_reason_is_counted_and_met(monkeypatch):
     (name, *_) = peers.DIFFERENT
     monkeypatch.setattr(peers, "run_tests", lambda module, *options: (7, {name} if options else set()))
     row = peers.compare_engines("client")
-    assert (row["only_ours"], row["explained"]) == (1, 1)
+    assert (row["only_ours"], row["explained"], row["names"]) == (0, 1, name)
     assert peers.summary([row, {"run": 3, "only_ours": 0}])["met"]
