@@ -66,6 +66,18 @@ def test_arguments_and_results_arrive_unchanged(engines):
     assert given[0][0] == 0
 
 
+def test_what_all_ranks_are_given_is_packed_once(engines):
+    class Counted:
+        times = 0
+
+        def __reduce__(self):
+            Counted.times += 1
+            return int, (7,)
+
+    assert list(spmd(lambda comm, value: value + comm.rank, ranks=4, value=Counted())) == [7, 8, 9, 10]
+    assert Counted.times == 1
+
+
 def test_printed_lines_carry_their_rank_unfinished_lines_and_stderr_too(engines, capsys):
     def speak(comm):
         import sys
