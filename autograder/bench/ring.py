@@ -3,8 +3,8 @@
 Every size is timed in pairs: ring and library run one after the other in the same processes, in an order that changes
 from pair to pair. A time goes from the first rank's start to the last rank's end. Starts and ends its own engines.
 
-MPI's bound at 1 MB is no lower because of Python: with mpi4py's own Sendrecv in place of the communicator's, the same
-ring takes 1.25 to 1.5 times as long as MPI's all-reduce.
+At 1 MB a good part of the time is Python, and MPI's bound allows for that: the same ring with mpi4py's own Sendrecv
+takes 1.2 to 1.5 times as long as MPI's all-reduce.
 """
 
 import ast
