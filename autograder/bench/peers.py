@@ -2,9 +2,9 @@
 
 ipyparallel ships its tests. Those that talk to engines run against ipyparallel's controller and engines and against the
 course's (`autograder/testing/engines_for_ipyparallel.py`), each test file in processes of its own. A test that fails
-runs a second time, because ipyparallel's tests have time limits and a busy machine exceeds them. `names` names the
-tests that fail on the course's engines only: `explained` counts those that have their reason in tests/peers/README.md,
-and `only_ours` the others.
+runs a second time, because ipyparallel's tests have time limits and a busy machine exceeds them. `names` lists the
+tests that fail on the course's engines only. `explained` counts those whose reason is in tests/peers/README.md, and
+`only_ours` counts the others.
 """
 
 import ipyparallel
@@ -21,7 +21,7 @@ def rows():
 
 
 def summary(rows):
-    """Whether nothing fails with the course's part only without a reason."""
+    """Whether every test that fails with the course's part only has a stated reason."""
     run, only_ours, explained = (sum(row.get(name, 0) for row in rows) for name in ("run", "only_ours", "explained"))
     return {"run": run, "only_ours": only_ours, "explained": explained, "met": only_ours == 0}
 

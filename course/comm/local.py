@@ -146,7 +146,7 @@ class SocketCarrier(EngineCarrier):
         return bool(due)
 
     def find_turn(self, event):
-        """By what events are sorted: the listener first, then acknowledgements, then who was heard longest ago."""
+        """The sort key of an event: the listener and acknowledgements come first, then the rank heard longest ago."""
         link = self.links_by_fd.get(event[0])
         return -1 if link is None else link.turn
 

@@ -43,7 +43,7 @@ _left_behind = []  # operations that will never be done, with the memory that MP
 class MpiCarrier(EngineCarrier):
     """Moves messages by MPI. The ranks of the run are the first ranks of MPI's world."""
 
-    seconds_to_look = 0.0005  # `wait_for_event` goes on looking, and other ranks get the core in between
+    seconds_to_look = 0.0005  # short, because `wait_for_event` goes on looking
 
     def __init__(self, rank, size, reporter, secret, directory, name):
         super().__init__(rank, size, reporter, secret, directory, name)

@@ -71,10 +71,9 @@ def test_the_benches_in_the_folder_are_found_and_say_what_they_measure():
 
 def test_the_ring_over_mpi_is_held_to_its_bound_at_1_mb_on_two_ranks_and_not_on_four():
     row = {"carrier": "mpi", "bytes": 2**20, "load": 1.0, "lines": 22}
-    name = "mpi from 1048576 to 1048576 bytes, up to 2 ranks, bound 2.0"
-    summary = ring.summary([row | {"ranks": 2, "ratio": 1.7}, row | {"ranks": 4, "ratio": 2.4}])
-    assert (summary[name], summary["met"]) == (1.7, True)
-    assert not ring.summary([row | {"ranks": 2, "ratio": 2.1}])["met"]
+    summary = ring.summary([row | {"ranks": 2, "ratio": 1.4}, row | {"ranks": 4, "ratio": 2.4}])
+    assert summary["met"] and 1.4 in summary.values()
+    assert not ring.summary([row | {"ranks": 2, "ratio": 1.6}])["met"]
     assert not ring.summary([row | {"ranks": 4, "ratio": 1.2, "bytes": 2**26}])["met"]
 
 
