@@ -42,7 +42,8 @@ def read_hand_in(path):
         return None, ["The file is empty."]
     if raw.count(b"{") + raw.count(b"[") > MAX_BRACKETS:
         return None, [f"The file has more than {MAX_BRACKETS:,} brackets, far more than a notebook of the course."]
-    content = raw.decode("utf-8-sig", errors="replace")
+    # Jupyter writes UTF-8, but some editors and PowerShell's redirection save a text in UTF-16.
+    content = raw.decode(json.detect_encoding(raw), errors="replace")
     try:
         data, remarks = json.loads(content), []
     except (ValueError, RecursionError):

@@ -14,6 +14,8 @@ from autograder.labs import build
         (b"", "empty"),
         (b"  \n", "empty"),
         (b"hello", "not a notebook"),
+        (bytes(100), "not a notebook"),
+        ("hello".encode("utf-16")[:-1], "not a notebook"),
         (b"\x80\x04\x95", "not a notebook"),
         (b"[1, 2]", "not a notebook"),
         (b"{}", "not a notebook"),
@@ -31,11 +33,20 @@ def test_a_file_that_is_not_a_notebook_is_said_to_be_none(tmp_path, content, wor
     assert notebook is None and words in remarks[0]
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_a_notebook_that_an_editor_has_saved_in_another_encoding_keeps_its_cells(tmp_path, encoding):
+    path = tmp_path / "a.ipynb"
+    path.write_text('{"nbformat": 4, "cells": [{"cell_type": "code", "source": "x = \'λ\'"}]}', encoding=encoding)
+    notebook, remarks = reading.read_hand_in(path)
+    assert [cell.source for cell in notebook.cells] == ["x = 'λ'"] and remarks == []
+
+
 EMPTY = b'{"nbformat": 4, "cells": [%s'
 HELD_UP = {  # name -> (function that makes the content, which takes time and memory; words of the remark)
     "empty cells": (lambda: EMPTY % b",".join([b"{}"] * 20_000_000) + b"]}", "more than 1,000,000 brackets"),
     "truncated": (lambda: EMPTY % b",".join([b"{}"] * 20_000_000), "more than 1,000,000 brackets"),
     "deep": (lambda: EMPTY % b'{"metadata": {"nbgrader": ' + b"[" * 60_000_000, "more than 1,000,000 brackets"),
+    "deep, in UTF-16": (lambda: ("[" * 2_000_000).encode("utf-16"), "more than 1,000,000 brackets"),
     "too many": (lambda: EMPTY % b",".join([b"{}"] * 2001) + b"]}", "more than 2,000 cells"),
     "too many, truncated": (lambda: EMPTY % b",".join([b"{}"] * 400_000), "more than 2,000 cells"),
     "long": (lambda: EMPTY % b'{"source": "%s"}]}' % (b"x" * 10_000_001), "more than 10 million characters"),
