@@ -104,7 +104,9 @@ def test_two_forked_kernels_see_nothing_of_one_another():
 
 def test_a_forked_kernel_that_exits_or_ends_its_sandbox_is_noticed():
     warm.prepare([])
-    for end in ("import os; os._exit(1)", "import os, signal; os.kill(2, signal.SIGKILL)"):
+    # The cell sleeps: its outputs could otherwise arrive before the sandbox has ended.
+    ends_the_sandbox = "import os, signal, time; os.kill(2, signal.SIGKILL); time.sleep(60)"
+    for end in ("import os; os._exit(1)", ends_the_sandbox):
         with Kernel() as kernel:
             with pytest.raises(KernelLost):
                 kernel.run(end, 60)
